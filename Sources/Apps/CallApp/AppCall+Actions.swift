@@ -16,13 +16,13 @@ extension AppCall {
         session.delegate = self
         session.respond(status: 100, at: now)
         do throws(NegotiationError) {
-            try signalling.take(offer: session.request.content, self)
+            try call.take(offer: session.request.content, self)
             if offeredCodecs.isEmpty { throw .noCommonCodec }
         } catch {
             session.respond(status: error.status, at: now)
             return false
         }
-        do { try media.reserve(signalling.negotiation.ports, at: now) } catch {
+        do { try media.reserve(call.negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             session.respond(status: 503, headers: [(.retryAfter, "5")], at: now)
             return false
@@ -33,8 +33,8 @@ extension AppCall {
     }
 
     var offeredCodecs: [Codec] {
-        let ours = signalling.negotiation.local.codecs
-        guard let offer = signalling.negotiation.remoteOffer else { return ours }
+        let ours = call.negotiation.local.codecs
+        guard let offer = call.negotiation.remoteOffer else { return ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
@@ -43,7 +43,7 @@ extension AppCall {
     /// call: such a caller waits with the 100 alone.
     func ring() -> Bool {
         guard direction == .incoming, state == .new, standing == .known, let session else { return false }
-        signalling.enter(.ringing)
+        call.enter(.ringing)
         return session.request.content.isEmpty && session.ringsReliably || session.respond(status: 180, at: now)
     }
 
@@ -53,9 +53,9 @@ extension AppCall {
         let from = NameAddress(displayName: line.settings.displayName, uri: URI(user: line.settings.number, host: line.settings.domain))
         var invite = OutgoingInvite(target: target, flow: flow, from: from, to: NameAddress(uri: target))
         invite.credentials = line.settings.credentials
-        invite.body = signalling.invite(self).serialized()
-        invite.offerAfterRefusal = { [weak self] in self?.signalling.negotiation.offerSecurely()?.serialized() }
-        signalling.enter(.calling)
+        invite.body = call.invite(self).serialized()
+        invite.offerAfterRefusal = { [weak self] in self?.call.negotiation.offerSecurely()?.serialized() }
+        call.enter(.calling)
         session = line.agent.invite(invite, delegate: self, at: now)
         return true
     }
@@ -64,12 +64,12 @@ extension AppCall {
     func answer() -> Bool {
         guard direction == .incoming, state == .ringing || state == .new, standing == .known, networkEnd == nil, let session, configure()
         else { return false }
-        guard var description = try? signalling.describe(self) else { return failAnswer(.notAcceptable) }
-        guard let isElsewhere = open(signalling.planned) else { return failAnswer(.mediaFailed) }
-        if isElsewhere { description = signalling.negotiation.restated() }
+        guard var description = try? call.describe(self) else { return failAnswer(.notAcceptable) }
+        guard let isElsewhere = open(call.planned) else { return failAnswer(.mediaFailed) }
+        if isElsewhere { description = call.negotiation.restated() }
         if let credentials = line.settings.credentials { session.authenticate(as: credentials) }
         session.respond(status: 200, body: description.serialized(), at: now)
-        signalling.enter(.connected)
+        call.enter(.connected)
         return true
     }
 
@@ -80,23 +80,23 @@ extension AppCall {
 
     /// stop, then tell the far end; its answer is not waited for (mapping §6). One that has not answered the call yet is told when it has.
     func hold() {
-        guard state != .ended, !signalling.isHeld || resume != nil else { return }
+        guard state != .ended, !call.isHeld || resume != nil else { return }
         endResume(false)
-        signalling.hold()
+        call.hold()
         stopMedia(holding: true)
         offerWhenPossible()
     }
 
     /// - Parameter completion: true when the other side has agreed; packets flow after that.
     func takeBack(_ completion: @escaping (Bool) -> Void) {
-        guard state == .connected, signalling.isHeld else {
+        guard state == .connected, call.isHeld else {
             // Before that nobody was told of the hold.
-            if state != .connected { signalling.cancelHold() }
+            if state != .connected { call.cancelHold() }
             return completion(state != .ended)
         }
         endResume(false)
         isSilenced = false
-        guard signalling.resume() else { return completion(true) }
+        guard call.resume() else { return completion(true) }
         resume = completion
         offerWhenPossible()
     }
@@ -113,14 +113,14 @@ extension AppCall {
     func endResume(_ isAgreed: Bool) {
         let waiting = resume
         resume = nil
-        if !isAgreed { signalling.giveUpResume() }
+        if !isAgreed { call.giveUpResume() }
         waiting?(isAgreed)
     }
 
     /// As `endResume(false)`, but while the system speaks: the app, which may answer it, hears of it when the system is done.
     func giveUpResume() {
         guard let waiting = resume.take() else { return }
-        signalling.giveUpResume()
+        call.giveUpResume()
         line.later { waiting(false) }
     }
 
@@ -168,7 +168,7 @@ extension AppCall {
     private func send(_ digits: [DTMFDigit]) -> Bool {
         guard media.state == .started else { return false }
         let keys = digits.compactMap { $0.character.asciiValue.map { KeyPress(key: $0, duration: nil) } }
-        if signalling.agreed?.telephoneEvents.isEmpty == true, session?.tell(keys, at: now) == true { return true }
+        if call.agreed?.telephoneEvents.isEmpty == true, session?.tell(keys, at: now) == true { return true }
         do throws(MediaError) { try line.plane.send(digits, on: media.id, at: now) } catch { return false }
         return true
     }
@@ -178,7 +178,7 @@ extension AppCall {
     /// them. False where there is no media to join, or two do not speak a codec of each other's.
     func join(_ other: AppCall) -> Bool {
         if partner == other.uuid || conference.map({ $0 == other.conference }) == true { return true }
-        guard media.state.isOpen, other.media.state.isOpen, let mine = signalling.agreed, let theirs = other.signalling.agreed else {
+        guard media.state.isOpen, other.media.state.isOpen, let mine = call.agreed, let theirs = other.call.agreed else {
             return false
         }
         part()
@@ -217,16 +217,5 @@ extension AppCall {
         other?.partner = nil
         if state != .ended { refreshPlan() }
         if other?.state != .ended { other?.refreshPlan() }
-    }
-
-    /// A re-INVITE with what is wanted now; it waits while an offer of either side is under way.
-    func renegotiate() {
-        signalling.renegotiate()
-        offerWhenPossible()
-    }
-
-    func offerWhenPossible() {
-        guard let session, let offer = signalling.nextOffer(canOffer: session.canOffer, self) else { return }
-        session.reinvite(body: offer.serialized(), at: now)
     }
 }

@@ -30,7 +30,7 @@ extension AppCall: InviteSessionDelegate {
         case .retryDue: offerWhenPossible()
         case .dialogLost(let status): refused(status)
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
-        case .offerWithdrawn: signalling.withdrawOffer()
+        case .offerWithdrawn: call.withdrawOffer()
         case .transferRequested(let request): transferRequested(request)
         case .transferProgress(let status): line.tell(.transferProgress(status: status), of: self)
         case .info(let request): informed(request)
@@ -61,35 +61,18 @@ extension AppCall: InviteSessionDelegate {
         endOutOfBand(StatusTable.endedReason(cancel: reasons), cause: EndCause(status: 487, reasons: reasons), tellsPeer: false)
     }
 
-    /// The ACK of our 200; with a late offer it brings the answer.
-    private func acknowledged(_ body: [UInt8]?) {
-        defer { offerWhenPossible() }
-        switch signalling.acknowledged(body) {
-        case .nothing: break
-        case .first:
-            refreshPlan()
-            if signalling.isHeldByRemote { tellRemoteHold() }
-            startMedia()
-        case .again(let audio):
-            adopt(audio)
-            startMedia()
-        case .audioRemoved: audioWasRemoved()
-        case .unusable: endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
-        }
-    }
-
     // MARK: Outgoing
 
     private func progressed(_ response: Message) {
         guard state == .calling || state == .early else { return }
         if state == .calling {
-            signalling.enter(.early)
+            call.enter(.early)
             line.tell(.connecting(uuid))
         }
         line.tell(.progress(status: response.status ?? 0), of: self)
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
-        signalling.note(provisional: response)
+        call.note(provisional: response)
     }
 
     /// 2xx parsed < open < ACK < connected. An end that crossed it wins: ACK, BYE, nothing opened.
@@ -100,11 +83,11 @@ extension AppCall: InviteSessionDelegate {
             session.bye(reasons: (endCause ?? .normalClearing).reasons, at: now)
             return
         }
-        guard let audio = try? signalling.accept(response) else { return fail(session, .notAcceptable) }
+        guard let audio = try? call.accept(response) else { return fail(session, .notAcceptable) }
         guard let isElsewhere = open(audio) else { return fail(session, .mediaFailed) }
         session.acknowledge(at: now)
-        signalling.enter(.connected)
-        if isElsewhere { signalling.renegotiate() }
+        call.enter(.connected)
+        if isElsewhere { call.renegotiate() }
         line.tell(.connected(uuid))
         if standing == .known { line.system.reportConnected(uuid) }
         startMedia()
@@ -113,7 +96,7 @@ extension AppCall: InviteSessionDelegate {
 
     private func fail(_ session: InviteSession, _ cause: EndCause) {
         session.acknowledge(at: now)
-        signalling.enter(.connected)
+        call.enter(.connected)
         endOutOfBand(.failed, cause: cause, tellsPeer: true)
     }
 
@@ -125,49 +108,7 @@ extension AppCall: InviteSessionDelegate {
 
     // MARK: Confirmed
 
-    /// Before the answer nothing is agreed anew: whoever calls us waits for that, and whom we call tells it then (RFC 3311 §5.2).
-    private func offered(_ offer: OfferRequest) {
-        guard let session else { return }
-        guard state == .connected else { return session.answer(offer, status: 500, headers: [(.retryAfter, "5")], at: now) }
-        do throws(NegotiationError) { answer(offer, try signalling.receive(offer.message, self), session) } catch {
-            session.answer(offer, status: error.status, at: now)
-        }
-        offerWhenPossible()
-    }
-
-    private func answer(_ offer: OfferRequest, _ reply: CallSession.Reply, _ session: InviteSession) {
-        switch reply {
-        case .agreed(let answer, let audio):
-            // Nothing leaves behind a 200 that agrees to silence.
-            if audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
-            session.answer(offer, status: 200, body: answer.serialized(), at: now)
-            adopt(audio)
-        case .audioRemoved(let answer):
-            stopMedia(holding: true)
-            session.answer(offer, status: 200, body: answer.serialized(), at: now)
-            audioWasRemoved()
-        case .offer(let own), .early(let own): session.answer(offer, status: 200, body: own.serialized(), at: now)
-        case .refresh: session.answer(offer, status: 200, body: [], at: now)
-        case .tooEarly: session.answer(offer, status: 500, headers: [(.retryAfter, "5")], at: now)
-        }
-    }
-
-    private func reanswered(_ response: Message) {
-        let agreement = signalling.reanswered(response)
-        switch agreement {
-        case .nothing: return
-        case .agreed(let audio, let endsResume):
-            adopt(audio)
-            session?.acknowledge(at: now)
-            if endsResume { resumed() }
-        case .audioRemoved, .unusable, .insecure:
-            session?.acknowledge(at: now)
-            notAgreed(agreement)
-        }
-        offerWhenPossible()
-    }
-
-    private func resumed() {
+    func resumeIsDone() {
         endResume(true)
         startMedia()
     }
@@ -175,7 +116,7 @@ extension AppCall: InviteSessionDelegate {
     /// A 2xx whose answer cannot be used leaves the session as it was; one in the clear, where that may not be, ends the call as the first
     /// answer would.
     /// An app is told that its resume has failed where it brings no sound.
-    private func notAgreed(_ agreement: CallSession.Agreement) {
+    func notAgreed(_ agreement: CallSession.Agreement) {
         switch agreement {
         case .nothing, .agreed: break
         case .audioRemoved(let refusesResume), .unusable(_, let refusesResume): if refusesResume { endResume(false) }
@@ -184,7 +125,7 @@ extension AppCall: InviteSessionDelegate {
     }
 
     private func refused(_ status: Int) {
-        switch signalling.refused(status) {
+        switch call.refused(status) {
         case .nothing: break
         case .again: offerWhenPossible()
         case .resumeRefused: endResume(false)
@@ -195,29 +136,24 @@ extension AppCall: InviteSessionDelegate {
     }
 
     func adopt(_ audio: NegotiatedAudio) {
-        let (wasHeld, wasMissing) = (signalling.isHeldByRemote, signalling.hasNoAudio)
-        signalling.adopt(audio)
+        let (wasHeld, wasMissing) = (call.isHeldByRemote, call.hasNoAudio)
+        call.adopt(audio)
         refreshPlan()
         if wasMissing { startMedia() }
-        if signalling.isHeldByRemote != (wasHeld || wasMissing) { tellRemoteHold() }
+        if call.isHeldByRemote != (wasHeld || wasMissing) { tellRemoteHold() }
     }
 
     private func tellRemoteHold() {
-        let isHeld = signalling.isHeldByRemote
+        let isHeld = call.isHeldByRemote
         scribe.write(.remoteHold, at: now, [.on: .init(isHeld), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
         line.tell(.remoteHold(isHeld), of: self)
     }
 
-    /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, and an offer may bring the stream back.
-    private func audioWasRemoved() {
-        guard signalling.removeAudio() else { return }
-        stopMedia(holding: true)
-        // The stream that comes back is a new one (RFC 3264 §8.1), and its handshake is new, too.
-        if var gone = signalling.agreed, case .dtls = gone.security {
-            gone.security = .none
-            media.update(plan(for: gone), at: now)
-        }
-        scribe.write(.mediaUpdated, at: now, [.codec: "none"])
-        line.tell(.remoteHold(true), of: self)
-    }
+    func tellFirstHold() { if call.isHeldByRemote { tellRemoteHold() } }
+
+    func stopRemovedAudio() { stopMedia(holding: true) }
+
+    func audioIsGone() { line.tell(.remoteHold(true), of: self) }
+
+    func failed(_ cause: EndCause) { endOutOfBand(.failed, cause: cause, tellsPeer: true) }
 }

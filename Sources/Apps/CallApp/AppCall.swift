@@ -28,7 +28,7 @@ final class AppCall {
     let flow: Flow
     var session: InviteSession?
     /// How far its dialog has come, and what was agreed.
-    var signalling: CallSession
+    var call: CallSession
     var media: LegMedia
     var standing = Standing.unreported
     /// What the far end is told when we end it; set by the system's own reasons before the app hears of them.
@@ -60,10 +60,10 @@ final class AppCall {
         scribe: LegScribe
     ) {
         (self.direction, self.uuid, self.line, self.session, self.flow) = (direction, uuid, line, session, flow)
-        (signalling, self.media, self.scribe) = (CallSession(negotiation), media, scribe)
+        (call, self.media, self.scribe) = (CallSession(negotiation), media, scribe)
     }
 
-    var state: CallSession.State { signalling.state }
+    var state: CallSession.State { call.state }
 
     var now: Instant { line.now }
     var isSignallingOver: Bool { ([session, move?.session] + formers.map(\.session)).allSatisfy { $0?.state ?? .ended == .ended } }
@@ -83,7 +83,7 @@ final class AppCall {
     /// The app has kept silent about it, or there is none.
     func giveUpUnreported(status: Int) {
         if state != .ended { session?.respond(status: status, at: now) }
-        signalling.enter(.ended)
+        call.enter(.ended)
         forget()
     }
 
@@ -98,7 +98,7 @@ final class AppCall {
 
     /// Packets flow where everything that they need is there.
     func startMedia() {
-        guard line.audio.isOn, standing == .up, state == .connected, signalling.agreed != nil, !signalling.isHeld, !signalling.hasNoAudio,
+        guard line.audio.isOn, standing == .up, state == .connected, call.agreed != nil, !call.isHeld, !call.hasNoAudio,
             !isSilenced, media.state.isOpen, media.state != .started
         else { return }
         media.start(at: now)
@@ -110,7 +110,7 @@ final class AppCall {
     /// Takes a number and decides about codecs, once. False when there is no number.
     func configure() -> Bool {
         if media.reservation == nil {
-            do { try media.reserve(signalling.negotiation.ports, at: now) } catch {
+            do { try media.reserve(call.negotiation.ports, at: now) } catch {
                 scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
                 endCause = EndCause(status: 503, reasons: [])
                 return false
@@ -119,11 +119,6 @@ final class AppCall {
         }
         if media.state == .reserved { media.configure(at: now, codecs: codecNames) }
         return true
-    }
-
-    func listenOnReservation() {
-        guard let ports = media.reservation else { return }
-        (signalling.negotiation.local.port, signalling.negotiation.local.rtcpPort) = (ports.rtp, ports.rtcp)
     }
 
     /// - Returns: whether it is open at another port than the far end was told; nil where it cannot be opened.
@@ -140,7 +135,7 @@ final class AppCall {
 
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
-        if signalling.isHeld { agreed.sends = false }
+        if call.isHeld { agreed.sends = false }
         let alone: MediaSource = partner != nil ? .relay : isMuted ? .silence : line.settings.microphone
         var plan = MediaPlan(
             localAddress: line.settings.mediaAddress, audio: agreed, source: conference.map(MediaSource.conference) ?? alone)
@@ -150,10 +145,10 @@ final class AppCall {
 
     /// What the user switched has changed.
     func refreshPlan() {
-        if let agreed = signalling.agreed { media.update(plan(for: agreed), at: now) }
+        if let agreed = call.agreed { media.update(plan(for: agreed), at: now) }
     }
 
-    private var codecNames: Text { Text(Array(signalling.negotiation.local.codecs.map { Array($0.name.bytes) }.joined(separator: [0x20]))) }
+    private var codecNames: Text { Text(Array(call.negotiation.local.codecs.map { Array($0.name.bytes) }.joined(separator: [0x20]))) }
 
     func heard(_ event: MediaEvent) {
         switch event {
@@ -182,7 +177,7 @@ final class AppCall {
         guard state != .ended else { return }
         stopMedia()
         signalEnd(endCause ?? (direction == .incoming && state != .connected ? declined : .normalClearing))
-        signalling.enter(.ended)
+        call.enter(.ended)
     }
 
     private var declined: EndCause {
@@ -211,7 +206,7 @@ final class AppCall {
         guard networkEnd == nil, standing != .ended else { return }
         (networkEnd, endCause) = (reason, endCause ?? cause)
         stopMedia()
-        if !tellsPeer { signalling.enter(.ended) }
+        if !tellsPeer { call.enter(.ended) }
         line.tell(.ended(uuid, reason))
         if standing == .unreported {
             if tellsPeer { hangUp() }
@@ -228,7 +223,7 @@ final class AppCall {
         if state != .ended {
             stopMedia()
             signalEnd(endCause ?? .failed)
-            signalling.enter(.ended)
+            call.enter(.ended)
         }
         endOtherDialogs()
         giveUpResume()
@@ -238,7 +233,12 @@ final class AppCall {
 /// Its answers have the codec in use where the far end offers it again, else the far end's favourite of ours (RFC 3264 §8.3.2). Two calls
 /// that are joined
 /// by a relay keep the codec that they have in common.
-extension AppCall: CallDescriber {
+extension AppCall: CallDriver {
+    /// Before the answer nothing is agreed anew: whoever calls us waits for that, and whom we call tells it then (RFC 3311 §5.2).
+    var takesEarlyOffers: Bool { false }
+
+    func headers(refusing error: NegotiationError) -> [(HeaderName, Text)] { [] }
+
     func received(offerIn negotiation: inout OfferAnswer) {}
     func prepareAnswer(_ negotiation: inout OfferAnswer) {}
     func prepareOffer(_ negotiation: inout OfferAnswer, agreed: NegotiatedAudio?) {}

@@ -25,7 +25,7 @@ final class AppCallMove {
     init(_ call: AppCall, _ request: TransferRequest, sessionID: UInt64) {
         (self.call, self.request) = (call, request)
         target = "\(request.target.text)"
-        signalling = CallSession(OfferAnswer(local: call.signalling.negotiation.local, sessionID: sessionID))
+        signalling = CallSession(OfferAnswer(local: call.call.negotiation.local, sessionID: sessionID))
         scribe = call.scribe
     }
 
@@ -38,7 +38,7 @@ final class AppCallMove {
         invite.credentials = settings.credentials
         if let replaces = request.replaces { invite.headers.append((.replaces, replaces.value)) }
         if let referredBy = request.referredBy { invite.headers.append((.referredBy, referredBy)) }
-        invite.body = signalling.negotiation.offer(direction: call.signalling.wantedDirection).serialized()
+        invite.body = signalling.negotiation.offer(direction: call.call.wantedDirection).serialized()
         session = call.line.agent.invite(invite, delegate: self, at: call.now)
     }
 
@@ -115,7 +115,7 @@ extension AppCall {
         if let former = self.session { formers.append(FormerDialog(former, of: self)) }
         self.session = session
         session.delegate = self
-        signalling.negotiation = negotiation
+        call.negotiation = negotiation
         scribe.write(.transferred, at: now, [.remote: .init(target)])
         adopt(audio)
         startMedia()

@@ -69,7 +69,7 @@ extension AppLine {
         defer { settle() }
         guard asked(of: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], canHold(call) else {
             if !isHeld, let call = calls[uuid], call.resume != nil { return call.awaitResume(completion) }
-            return completion(isDone(uuid) { $0.state == .connected && $0.signalling.isHeld == isHeld })
+            return completion(isDone(uuid) { $0.state == .connected && $0.call.isHeld == isHeld })
         }
         guard isHeld else { return call.takeBack(completion) }
         call.hold()

@@ -29,7 +29,7 @@ extension AppLine {
         case .answer: if let call, call.state == .new || call.state == .ringing, !call.answer() { failLater(uuid) }
         case .end: call?.hangUp()
         case .hold(true): call?.hold()
-        case .hold(false): if let call, call.signalling.isHeld, call.resume == nil { call.takeBack { _ in } }
+        case .hold(false): if let call, call.call.isHeld, call.resume == nil { call.takeBack { _ in } }
         case .mute(let muted): call?.setMuted(muted)
         case .group(let other): _ = group(uuid, with: other)
         case .tones(let digits, _): if acting.takeTones(of: action.uuid) { _ = call?.dialKeys(digits) }
@@ -103,7 +103,7 @@ extension AppLine {
     private func refused(_ uuid: UUID, _ error: any Error) {
         guard let call = calls[uuid], call.standing == .unreported else { return }
         if call.state != .ended { call.session?.refuse(StatusTable.refusal(of: error), at: now) }
-        call.signalling.enter(.ended)
+        call.call.enter(.ended)
         call.forget()
     }
 
@@ -146,7 +146,7 @@ extension AppLine {
     /// A call is connected, heard, and not about to end: as the journal has it, and as the system has it now.
     var needsSession: Bool {
         calls.values.contains {
-            $0.standing == .up && !$0.signalling.isHeld && $0.networkEnd == nil && !hasEndUnderWay($0.uuid) && system.call($0.uuid) != nil
+            $0.standing == .up && !$0.call.isHeld && $0.networkEnd == nil && !hasEndUnderWay($0.uuid) && system.call($0.uuid) != nil
         }
     }
 

@@ -122,17 +122,6 @@ extension Leg {
         media.link(to: peer.media, at: now)
     }
 
-    /// A re-INVITE with what is wanted now; it waits while an offer of either side is under way.
-    func renegotiate() {
-        call.renegotiate()
-        offerWhenPossible()
-    }
-
-    func offerWhenPossible() {
-        guard let session, let offer = call.nextOffer(canOffer: session.canOffer, self) else { return }
-        session.reinvite(body: offer.serialized(), at: now)
-    }
-
     /// A re-INVITE that changes nothing (RFC 4028 §7.4); one that is due anyway refreshes the session, too.
     func refresh() {
         guard let offer = call.refreshingOffer(self) else { return offerWhenPossible() }

@@ -143,17 +143,8 @@ extension Leg {
         context.table.tell(bridge, .remoteHold(uuid, true))
     }
 
-    /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, the other leg of the bridge is held
-    /// meanwhile, and an offer may bring the stream back.
-    func audioWasRemoved() {
-        guard call.removeAudio() else { return }
-        media.stop(at: now)
-        // What brings the stream back brings a new one (RFC 3264 §8.1), whose handshake is a new one too.
-        if var gone = call.agreed, case .dtls = gone.security {
-            gone.security = .none
-            media.update(plan(for: gone), at: now)
-        }
-        scribe.write(.mediaUpdated, at: now, [.codec: "none"])
-        context.table.tell(bridge, .remoteHold(uuid, true))
-    }
+    func stopRemovedAudio() { media.stop(at: now) }
+
+    /// The other leg of the bridge is held meanwhile.
+    func audioIsGone() { context.table.tell(bridge, .remoteHold(uuid, true)) }
 }

@@ -48,23 +48,6 @@ extension Leg: InviteSessionDelegate {
         end(.reported(StatusTable.endedReason(cancel: reasons), cause, tellsPeer: false))
     }
 
-    /// The ACK of our 200; with a late offer it brings the answer.
-    private func acknowledged(_ body: [UInt8]?) {
-        defer { offerWhenPossible() }
-        switch call.acknowledged(body) {
-        case .nothing: break
-        case .first(let audio):
-            media.update(plan(for: audio), at: now)
-            tellFirstHold()
-            startMedia()
-        case .again(let audio):
-            adopt(audio)
-            startMedia()
-        case .audioRemoved: audioWasRemoved()
-        case .unusable: end(.reported(.failed, .notAcceptable))
-        }
-    }
-
     // MARK: Outgoing
 
     private func progressed(_ response: Message) {
@@ -153,50 +136,10 @@ extension Leg: InviteSessionDelegate {
         end(.reported(StatusTable.endedReason(bye: reasons), passed, tellsPeer: false))
     }
 
-    private func offered(_ offer: OfferRequest) {
-        guard let session else { return }
-        do throws(NegotiationError) { answer(offer, try call.receive(offer.message, self), session) } catch {
-            session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: configuration.domain))], at: now)
-        }
-        offerWhenPossible()
-    }
-
-    private func answer(_ offer: OfferRequest, _ reply: CallSession.Reply, _ session: InviteSession) {
-        switch reply {
-        case .agreed(let answer, let audio):
-            // Nothing leaves behind a 200 that agrees to silence.
-            if audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
-            session.answer(offer, status: 200, body: answer.serialized(), at: now)
-            adopt(audio)
-        case .audioRemoved(let answer):
-            media.stop(at: now)
-            session.answer(offer, status: 200, body: answer.serialized(), at: now)
-            audioWasRemoved()
-        case .offer(let own), .early(let own): session.answer(offer, status: 200, body: own.serialized(), at: now)
-        case .refresh: session.answer(offer, status: 200, body: [], at: now)
-        case .tooEarly: session.answer(offer, status: 500, headers: [(.retryAfter, "5")], at: now)
-        }
-    }
-
-    private func reanswered(_ response: Message) {
-        let agreement = call.reanswered(response)
-        switch agreement {
-        case .nothing: return
-        case .agreed(let audio, let endsResume):
-            adopt(audio)
-            if endsResume, let resume = hold.resume { resumed(resume) }
-            session?.acknowledge(at: now)
-        case .audioRemoved, .unusable, .insecure:
-            session?.acknowledge(at: now)
-            notAgreed(agreement)
-        }
-        offerWhenPossible()
-    }
-
     /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away, and one in
     /// the
     /// clear, where that may not be, ends the call as the first answer would.
-    private func notAgreed(_ agreement: CallSession.Agreement) {
+    func notAgreed(_ agreement: CallSession.Agreement) {
         switch agreement {
         case .nothing, .agreed: break
         case .audioRemoved:
@@ -211,6 +154,10 @@ extension Leg: InviteSessionDelegate {
             end(.reported(.failed, .notAcceptable))
         }
     }
+
+    func resumeIsDone() { if let resume = hold.resume { resumed(resume) } }
+
+    func failed(_ cause: EndCause) { end(.reported(.failed, cause)) }
 
     private func refused(_ status: Int) {
         switch call.refused(status) {

@@ -170,11 +170,6 @@ final class Leg {
         return call.negotiation.offer(direction: .sendrecv).serialized()
     }
 
-    func listenOnReservation() {
-        guard let ports = media.reservation else { return }
-        (call.negotiation.local.port, call.negotiation.local.rtcpPort) = (ports.rtp, ports.rtcp)
-    }
-
     var codecNames: Text {
         var names: [UInt8] = []
         let codecs = call.negotiation.local.codecs
@@ -223,7 +218,11 @@ final class Leg {
 }
 
 /// Its descriptions.
-extension Leg: CallDescriber {
+extension Leg: CallDriver {
+    var takesEarlyOffers: Bool { true }
+
+    func headers(refusing error: NegotiationError) -> [(HeaderName, Text)] { [(.warning, error.warning(by: configuration.domain))] }
+
     func received(offerIn negotiation: inout OfferAnswer) { context.policy.prepareAnswer(&negotiation, over: flow) }
 
     func prepareAnswer(_ negotiation: inout OfferAnswer) {
