@@ -1,4 +1,5 @@
 import Primitives
+import SIP
 
 /// The protocol that SIP is carried over between two addresses, with all that depends on it and is no I/O.
 public enum Transport: Hashable, Sendable, CaseIterable {
@@ -52,6 +53,12 @@ public enum Transport: Hashable, Sendable, CaseIterable {
         case .tcp: "_sip._tcp."
         case .tls: "_sips._tcp."
         }
+    }
+
+    /// How messages are cut out of a connection's bytes; of UDP, whose datagrams are messages, there is none.
+    func makeFraming() -> any MessageFraming {
+        precondition(isReliable, "a datagram is a message")
+        return StreamFramer()
     }
 
     private typealias Names = (udp: Text, tcp: Text, tls: Text)

@@ -20,13 +20,14 @@ final class MessageStream {
     var nextQuestion: Instant?
     /// Told as lost while it says its farewell: nothing is sent over it any more.
     var isLost = false
-    private var framer = StreamFramer()
+    private var framing: any MessageFraming
 
     var id: UInt64 { flow.connection }
 
     init(flow: Flow, connection: any StreamConnection, isAccepted: Bool, firstMessageBy deadline: Instant?) {
         (self.flow, self.connection, self.isAccepted, messageDeadline) = (flow, connection, isAccepted, deadline)
-        isConnected = isAccepted && flow.transport == .tcp
+        framing = flow.transport.makeFraming()
+        isConnected = isAccepted && !flow.transport.isSecure
     }
 
     /// Its TLS handshake is not done.
@@ -39,8 +40,8 @@ final class MessageStream {
 
     /// - Parameter timeout: from the first byte of a message to its last, however slowly they drip in.
     func receive(_ bytes: [UInt8], at now: Instant, timeout: Duration) -> [StreamFramer.Output] {
-        let outputs = framer.receive(bytes)
-        if framer.pendingBytes == 0 {
+        let outputs = framing.receive(bytes)
+        if framing.pendingBytes == 0 {
             messageDeadline = nil
         } else if messageDeadline == nil || !outputs.isEmpty {
             messageDeadline = now + timeout
@@ -48,7 +49,11 @@ final class MessageStream {
         return outputs
     }
 
-    func sentPing() { framer.sentPing() }
+    /// A message, or a ping of ours.
+    func send(_ message: [UInt8], at now: Instant) { connection.send(framing.frame(message), at: now) }
+
+    /// Answers a ping of the peer.
+    func answerPing(at now: Instant) { connection.send(framing.pong, at: now) }
 
     func giveUp(at now: Instant) {
         messageDeadline = nil

@@ -40,10 +40,9 @@ extension Transports {
             if flow.connection == 0 { tally.failed += 1 }
             return lost.append(flow)
         }
-        if bytes == StreamFramer.ping { stream.sentPing() }
         stream.hasSpoken = true
         let now = MonotonicClock.now
-        stream.connection.send(bytes, at: now)
+        stream.send(bytes, at: now)
         if stream.nextQuestion != nil { leave(stream, at: now) }
         watch(stream)
     }
@@ -157,7 +156,7 @@ extension Transports {
             stream.connection.close()
             return forget(stream)
         }
-        guard stream.flow.transport == .tcp else { return bidFarewell(to: stream, at: now) }
+        guard !stream.flow.transport.isSecure else { return bidFarewell(to: stream, at: now) }
         leave(stream, at: now)
         if streams[stream.id] != nil { endpoint?.peerFinished(stream.flow, at: now) }
     }
@@ -185,7 +184,7 @@ extension Transports {
             case .message(let message): endpoint?.receive(message, over: stream.flow, at: now)
             case .pong:
                 guard stream.hasSpoken || endpoint?.answersPing(over: stream.flow, at: now) ?? true else { continue }
-                stream.connection.send(StreamFramer.pong, at: now)
+                stream.answerPing(at: now)
             case .answered: endpoint?.receive(StreamFramer.pong, over: stream.flow, at: now)
             case .failed(let error): refuse(error, from: stream, at: now)
             }
@@ -196,8 +195,7 @@ extension Transports {
     private func refuse(_ error: Message.ParseError, from stream: MessageStream, at now: Instant) {
         if case .reject(var rejection) = error, endpoint?.answersMalformed(over: stream.flow, at: now) ?? true {
             rejection.via.stamp(source: stream.flow.remote)
-            stream.connection.send(
-                rejection.response(toTag: UserAgent.statelessTag(rejection.via, rejection.headers, key: tagKey)), at: now)
+            stream.send(rejection.response(toTag: UserAgent.statelessTag(rejection.via, rejection.headers, key: tagKey)), at: now)
         }
         giveUp(stream, at: now)
     }

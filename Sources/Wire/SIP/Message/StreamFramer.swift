@@ -1,10 +1,24 @@
 import Primitives
 
+/// Cuts the bytes of a connection into messages, and wraps messages for it.
+///
+/// A value without I/O. Each transport over connections has one (`Transport.makeFraming`).
+public protocol MessageFraming: Sendable {
+    /// Bytes that wait for the rest of their message.
+    var pendingBytes: Int { get }
+    /// What a ping of the peer (`.pong`) is answered with, as it goes over the connection.
+    var pong: [UInt8] { get }
+    /// Takes what was read from the connection; the outputs are in the order of the stream.
+    mutating func receive(_ bytes: [UInt8]) -> [StreamFramer.Output]
+    /// A message, or `StreamFramer.ping`, as it goes over the connection.
+    mutating func frame(_ message: [UInt8]) -> [UInt8]
+}
+
 /// Cuts the bytes of a TCP or TLS connection into messages (RFC 3261 §18.3) and keep-alives (RFC 5626 §3.5.1).
 ///
 /// A value without I/O: bytes in, whole messages out. It holds at most one unfinished message of `Limits.message` bytes, and
 /// searches every byte once however the segments fall. After `failed` it gives nothing more: answer, then close the connection.
-public struct StreamFramer: Sendable {
+public struct StreamFramer: MessageFraming {
     public enum Output: Sendable {
         /// One whole message, for `Message(parsing:)`.
         case message([UInt8])
@@ -37,7 +51,13 @@ public struct StreamFramer: Sendable {
     /// A ping leaves on the connection.
     public mutating func sentPing() { awaitsPong = true }
 
-    /// Takes what was read from the connection; the outputs are in the order of the stream.
+    public var pong: [UInt8] { Self.pong }
+
+    public mutating func frame(_ message: [UInt8]) -> [UInt8] {
+        if message == Self.ping { sentPing() }
+        return message
+    }
+
     public mutating func receive(_ bytes: [UInt8]) -> [Output] {
         guard !hasFailed else { return [] }
         buffer.append(contentsOf: bytes)

@@ -31,32 +31,26 @@ public struct InviteClientTransaction: Sendable {
     }
 
     public private(set) var state = State.calling
-    private let isReliable: Bool
-    private let timers: TimerValues
-    private var interval: Duration
-    private var retransmission: Instant?
-    private var limit: Instant?
+    private var clock: ClientTransactionClock
 
-    public init(isReliable: Bool, timers: TimerValues) {
-        (self.isReliable, self.timers, interval) = (isReliable, timers, timers.t1)
-    }
+    public init(isReliable: Bool, timers: TimerValues) { clock = ClientTransactionClock(isReliable: isReliable, timers: timers) }
 
     /// When `advance` next has something to do.
-    public var deadline: Instant? { earlier(retransmission, limit) }
+    public var deadline: Instant? { clock.deadline }
 
     public mutating func start(at now: Instant) -> [Output] {
-        retransmission = isReliable ? nil : now + interval
-        limit = now + timers.patience
+        clock.start(at: now)
         return [.sendRequest]
     }
 
     public mutating func receive(status: Int, at now: Instant) -> [Output] {
         switch (state, status) {
         case (.calling, 100..<200), (.proceeding, 100..<200):
-            (state, retransmission, limit) = (.proceeding, nil, nil)
+            state = .proceeding
+            clock.stop()
             return [.deliver]
         case (.calling, 200..<300), (.proceeding, 200..<300):
-            (state, retransmission, limit) = (.accepted, nil, now + timers.patience)
+            (state, clock.retransmission, clock.limit) = (.accepted, nil, now + clock.timers.patience)
             return [.deliver]
         case (.accepted, 200..<300):
             return [.deliver]
@@ -70,14 +64,11 @@ public struct InviteClientTransaction: Sendable {
     }
 
     public mutating func advance(to now: Instant) -> [Output] {
-        if let limit, now >= limit {
+        if clock.isOver(at: now) {
             let outcome: [Output] = state == .calling ? [.timedOut] : []
             return outcome + terminate()
         }
-        guard let due = retransmission, now >= due else { return [] }
-        interval *= 2
-        retransmission = now + interval
-        return [.sendRequest]
+        return clock.isRepeated(at: now) { $0 * 2 } ? [.sendRequest] : []
     }
 
     /// The transport lost the connection or could not send. Whoever has said 1xx is not waited for any less: the answer may come over
@@ -92,20 +83,21 @@ public struct InviteClientTransaction: Sendable {
     }
 
     /// Its user has gone on without it: nothing is repeated. Whoever has taken it may still answer until timer B.
-    public mutating func passOver() { retransmission = nil }
+    public mutating func passOver() { clock.retransmission = nil }
 
     /// Its user gives up on it, for example 64·T1 after a CANCEL (RFC 3261 §9.1).
     public mutating func abandon() -> [Output] { state == .terminated ? [] : terminate() }
 
     private mutating func complete(at now: Instant) -> [Output] {
-        (state, retransmission) = (.completed, nil)
-        guard !isReliable else { return [.sendAcknowledgement, .deliver] + terminate() }
-        limit = now + timers.d
+        (state, clock.retransmission) = (.completed, nil)
+        guard !clock.isReliable else { return [.sendAcknowledgement, .deliver] + terminate() }
+        clock.limit = now + clock.timers.d
         return [.sendAcknowledgement, .deliver]
     }
 
     private mutating func terminate() -> [Output] {
-        (state, retransmission, limit) = (.terminated, nil, nil)
+        state = .terminated
+        clock.stop()
         return [.terminated]
     }
 }

@@ -25,22 +25,15 @@ public struct NonInviteClientTransaction: Sendable {
     }
 
     public private(set) var state = State.trying
-    private let isReliable: Bool
-    private let timers: TimerValues
-    private var interval: Duration
-    private var retransmission: Instant?
-    private var limit: Instant?
+    private var clock: ClientTransactionClock
 
-    public init(isReliable: Bool, timers: TimerValues) {
-        (self.isReliable, self.timers, interval) = (isReliable, timers, timers.t1)
-    }
+    public init(isReliable: Bool, timers: TimerValues) { clock = ClientTransactionClock(isReliable: isReliable, timers: timers) }
 
     /// When `advance` next has something to do.
-    public var deadline: Instant? { earlier(retransmission, limit) }
+    public var deadline: Instant? { clock.deadline }
 
     public mutating func start(at now: Instant) -> [Output] {
-        retransmission = isReliable ? nil : now + interval
-        limit = now + timers.patience
+        clock.start(at: now)
         return [.sendRequest]
     }
 
@@ -57,14 +50,12 @@ public struct NonInviteClientTransaction: Sendable {
     }
 
     public mutating func advance(to now: Instant) -> [Output] {
-        if let limit, now >= limit {
+        if clock.isOver(at: now) {
             let outcome: [Output] = state == .completed ? [] : [.timedOut]
             return outcome + terminate()
         }
-        guard let due = retransmission, now >= due else { return [] }
-        interval = state == .proceeding ? timers.t2 : timers.next(after: interval)
-        retransmission = now + interval
-        return [.sendRequest]
+        let timers = clock.timers, isProceeding = state == .proceeding
+        return clock.isRepeated(at: now) { isProceeding ? timers.t2 : timers.next(after: $0) } ? [.sendRequest] : []
     }
 
     public mutating func transportFailed() -> [Output] {
@@ -79,14 +70,15 @@ public struct NonInviteClientTransaction: Sendable {
     public mutating func abandon() -> [Output] { state == .terminated ? [] : terminate() }
 
     private mutating func complete(at now: Instant) -> [Output] {
-        (state, retransmission) = (.completed, nil)
-        guard !isReliable else { return [.deliver] + terminate() }
-        limit = now + timers.t4
+        (state, clock.retransmission) = (.completed, nil)
+        guard !clock.isReliable else { return [.deliver] + terminate() }
+        clock.limit = now + clock.timers.t4
         return [.deliver]
     }
 
     private mutating func terminate() -> [Output] {
-        (state, retransmission, limit) = (.terminated, nil, nil)
+        state = .terminated
+        clock.stop()
         return [.terminated]
     }
 }
