@@ -6,7 +6,7 @@ extension JournalEvent {
     /// [`transport`], [`remote`].
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         // The gateway and its lines.
-        /// [`version`]
+        /// The first event of a run. [`version`] (of the program that writes), [`run`] (see ``JournalRun``)
         case gatewayStarted = "gateway.started"
         /// An orderly stop: a journal that ends with it is complete. [`text`] (what was refused in the whole run, by cause)
         case gatewayStopped = "gateway.stopped"
@@ -44,6 +44,19 @@ extension JournalEvent {
         case pushFailed = "push.failed"
         /// A call ended that waited and was never reported. `cause`: `timeout`, `cancelled`, `push-failed`, `draining`
         case pushUnreported = "push.unreported"
+
+        // Requests from outside that begin something, taken or refused. ``JournalEvent/Details`` makes their details of a message.
+        /// An INVITE from outside that would begin a call, before anything else of it, whatever becomes of it. The event has the UUID of the call, also
+        /// where it is refused: people name it by that. `callid`, `from`, `to`, `uri`, [`agent`], [`media`], [`transport`], [`remote`]
+        case inviteReceived = "invite.received"
+        /// An INVITE became no call, and this is why. With the UUID of its `invite.received`. `callid`, `status`, `reason` (in words), [`cause`]
+        /// (``RequestRefusal``), [`count`] (of others like it that were not written since the last, where there were too many)
+        case callRefused = "call.refused"
+        /// A device registered, or took its registration back. `user`, `count` (contacts that the line has now), `expires` (seconds granted; 0: taken
+        /// back), [`agent`], [`transport`], [`remote`]
+        case registerAccepted = "register.accepted"
+        /// `user`, `status`, `reason` (in words), [`cause`] (``RequestRefusal``), [`agent`], [`transport`], [`remote`], [`count`] (as of `call.refused`)
+        case registerRefused = "register.refused"
 
         // SIP, in wire order.
         /// A message received. SIP details.
@@ -163,6 +176,9 @@ extension JournalEvent {
         // About the journal itself; the audit looks at these only where it cannot judge, because events are missing.
         /// `rule`, `count` (the sequence number of the event that broke it), `text`
         case auditViolation = "audit.violation"
+        /// Events could not be written, and this stands in the place of the last of them, with its sequence number. `count`: how many are missing,
+        /// itself included; `calls`: how many had begun in the run by then (`report.incoming` and `perform.start`), written or not
+        case journalLost = "journal.lost"
     }
 
     /// The closed set of detail names. The raw value is the text in the file.
@@ -188,6 +204,19 @@ extension JournalEvent {
         case rule, count, text
         case incoming, outgoing, incomingBasis, outgoingBasis, oneWay
         case user
+        /// The addresses of From and To: the display name, where there is one, and the URI; no tag.
+        case from, to
+        /// The Request-URI.
+        case uri
+        /// The User-Agent.
+        case agent
+        /// What a session description offers, in short: ``SDP/SessionDescription/summary``.
+        case media
+        /// Seconds.
+        case expires
+        /// Tells the runs of a journal apart: a text that no other run has.
+        case run
+        case calls
         /// Packets that never came, and how many they are a part of (RFC 3550 A.3).
         case lost, expected
         /// In hundredths of a percent of `expected`.
@@ -204,6 +233,9 @@ extension JournalEvent {
 }
 
 extension JournalEvent.Kind {
+    /// A call is CallKit's from here on: once for each that ever is.
+    var beginsCall: Bool { self == .reportIncoming || self == .performStart }
+
     /// Its place in `allCases`. An enumeration without payloads is this number in memory; looking it up would mean hashing the raw value.
     var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
 }

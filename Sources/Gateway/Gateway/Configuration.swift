@@ -26,6 +26,8 @@ public struct GatewayConfiguration: Sendable {
     public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
     public var product: Text = "Hookswitch"
+    /// Of the program, for the journal.
+    public var version: Text?
     /// What passes between two lines, and between a line and a guest; where a trunk takes part, its own rules say it. `set` is a trunk's
     /// alone.
     public var headers = HeaderRules.betweenLines

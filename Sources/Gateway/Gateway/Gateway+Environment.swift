@@ -18,6 +18,8 @@ extension Gateway {
         /// The addresses of this machine; what listens to one of them is known without.
         public var ownAddresses: [IPAddress] = []
         public var journal: Journal
+        /// Tells this run from others in a journal; nil: nothing does.
+        public var run: Text?
         /// Where SIP is listened for; calls to trunks leave from there.
         public var listeners: [Transports.Listener]
         /// Asks DNS; the answer comes back by `receive(_:of:at:)`, later and with the same number. Nil: names are not resolved.

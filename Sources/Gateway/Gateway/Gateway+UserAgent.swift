@@ -30,7 +30,10 @@ extension Gateway {
     }
 
     private func register(_ request: Message, over flow: Flow, _ transaction: ServerTransactionID) {
-        guard isResponsible(for: request) else { return _ = userAgent.respond(to: transaction, status: 404, at: now) }
+        guard isResponsible(for: request) else {
+            userAgent.respond(to: transaction, status: 404, at: now)
+            return log.refused(register: request, over: flow, status: 404, .unknownDomain)
+        }
         var response = registrar.handle(request, over: flow, at: now)
         if response.status == 200 {
             // Telephones set their clocks by it (RFC 3261 §10.3 item 8).
@@ -40,6 +43,8 @@ extension Gateway {
             if request.via.parameters["keep"]?.isEmpty == true { response.via.parameters["keep"] = "30" }
         }
         userAgent.respond(to: transaction, with: response, at: now)
+        let contacts = request.to.uri.decodedUser.map { registrar.contacts(of: $0, at: now).count } ?? 0
+        log.answered(request, with: response, over: flow, contacts: contacts)
         if response.status == 200 { ringing.wakeUps.registered(request) }
     }
 

@@ -35,6 +35,7 @@ public final class Gateway: SignallingEndpoint {
     let locator: ServerLocator
     let trunks: Trunks
     let admission: Admission
+    let log: RequestLog
     let router: Router
     let reachability: Reachability
     let services: LineServices
@@ -60,7 +61,7 @@ public final class Gateway: SignallingEndpoint {
             configuration, journal: environment.journal, store: environment.store, random: environment.random, epoch: environment.epoch,
             at: now)
         self.context = context
-        journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
+        journal.record(.gatewayStarted, at: now, Self.began(configuration, environment.run))
         let listeners = Listeners(environment.listeners, own: environment.ownAddresses, advertised: configuration.advertise.address)
         let addresses = AdvertisedAddresses(advertise: configuration.advertise, towards: environment.addressTowards)
         let services = configuration.featureCodes ? [LineServices.serviceLine] : []
@@ -80,6 +81,7 @@ public final class Gateway: SignallingEndpoint {
             Trunk.Surroundings(
                 context: context, userAgent: userAgent, network: environment.network, locator: locator, onNotice: environment.onTrunk))
         admission = Admission(context, lineTable, trunks, registrar, userAgent, onGuessing: environment.onGuessing)
+        log = RequestLog(context)
         let push = configuration.push.isOn ? environment.push : nil
         router = Router(context, table, trunks, registrar, userAgent, listeners, isPushing: push != nil)
         reachability = Reachability(context, table, registrar, userAgent)
@@ -93,7 +95,7 @@ public final class Gateway: SignallingEndpoint {
         holding = Holding(table)
         transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding)
         incomingCalls = IncomingCalls(
-            context, table, admission, router, self.services, dialling, ringing, transfers, userAgent)
+            context, table, admission, log, router, self.services, dialling, ringing, transfers, userAgent)
         messages = MessageRelay(context, table, router, admission, userAgent)
         begin(environment)
     }
@@ -113,6 +115,14 @@ public final class Gateway: SignallingEndpoint {
         for line in lineTable.all { line.observer?.listener = self }
         trunks.start()
         settle()
+    }
+
+    private static func began(_ configuration: GatewayConfiguration, _ run: Text?) -> JournalEvent.Details {
+        var details: JournalEvent.Details = [
+            .version: .init(configuration.version.map { configuration.product + "/" + $0 } ?? configuration.product)
+        ]
+        details.add(.run, run.map { .init($0) })
+        return details
     }
 
     private static func agent(

@@ -187,6 +187,7 @@ public final class GatewayServer: Sendable {
                 resolver.ask(question) { [weak lane] answer in lane?.post { host, now in host.endpoint.receive(answer, of: id, at: now) } }
             }
         }
+        environment.run = Text(String(UInt64.random(in: .min ... .max), radix: 16))
         environment.onTrunk = { notice(.trunk($0)) }
         environment.onGuessing = { notice(.guessing($0)) }
         (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)

@@ -111,7 +111,7 @@ struct RemoteAudio: Sendable {
 
 extension SessionDescription.Media {
     /// What follows the number in `a=NAME:NUMBER …`, of each number what comes first; nil where nothing does. Each attribute is read once.
-    fileprivate func parameters(_ name: Text) -> [(number: UInt8, value: Text?)] {
+    func parameters(_ name: Text) -> [(number: UInt8, value: Text?)] {
         var found: [(number: UInt8, value: Text?)] = []
         for attribute in attributes where attribute.name == name {
             guard let value = attribute.value?.trimmed else { continue }

@@ -1,3 +1,4 @@
+import CallJournal
 import CallKit
 import Foundation
 import Media
@@ -11,6 +12,7 @@ final class IncomingCalls {
     private let context: GatewayContext
     private let table: CallTable
     private let admission: Admission
+    private let log: RequestLog
     private let router: Router
     private let services: LineServices
     private let dialling: Dialling
@@ -21,10 +23,13 @@ final class IncomingCalls {
     private var isDraining = false
 
     init(
-        _ context: GatewayContext, _ table: CallTable, _ admission: Admission, _ router: Router, _ services: LineServices,
+        _ context: GatewayContext, _ table: CallTable, _ admission: Admission, _ log: RequestLog, _ router: Router,
+        _ services: LineServices,
         _ dialling: Dialling, _ ringing: Ringing, _ transfers: Transfers, _ userAgent: UserAgent
     ) {
-        (self.context, self.table, self.admission, self.router, self.services) = (context, table, admission, router, services)
+        (self.context, self.table, self.admission, self.log, self.router, self.services) = (
+            context, table, admission, log, router, services
+        )
         (self.dialling, self.ringing, self.transfers, self.userAgent) = (dialling, ringing, transfers, userAgent)
     }
 
@@ -36,13 +41,13 @@ final class IncomingCalls {
     // MARK: Who calls
 
     func receive(_ session: InviteSession) {
-        guard !isDraining || isUnderWay(session.request) else { return refuseForNow(session) }
+        guard !isDraining || isUnderWay(session.request) else { return refuseForNow(session, .draining) }
         let source = session.flow.remote.address
         if let trunk = router.trunks.sender(over: session.flow) { return receive(session, from: trunk) }
         switch admission.admission(of: session.request, from: source) {
         case .admitted(let caller, let line): receive(IncomingCall(session: session, caller: caller, callingLine: line))
-        case .challenged(let headers): session.respond(status: 401, headers: headers, at: context.now)
-        case .forbidden: session.respond(status: 403, at: context.now)
+        case .challenged(let headers): refuse(session, 401, RequestRefusal(challenged: session.request, headers), headers: headers)
+        case .forbidden: refuse(session, 403, .forbidden)
         }
     }
 
@@ -82,13 +87,13 @@ final class IncomingCalls {
             var call = call
             call.dialled = number
             route(call)
-        case .refused(let status, let reason): refuse(call.session, status, reason: reason)
+        case .refused(let status, let reason): refuse(call.session, status, .unknownNumber, reason: reason)
         }
     }
 
     /// An incoming call like any other: reported, answered, and ended when the sound is over.
     private func announce(_ announcement: AnnouncementApplication, to call: IncomingCall) {
-        guard table.hasRoom else { return refuseForNow(call.session) }
+        guard table.hasRoom else { return refuseForNow(call.session, .legs) }
         let service = table.lines[table.lines.all.count - 1]
         guard let leg = arrive(IncomingCall(session: call.session, caller: call.caller), on: service) else { return }
         leg.application = announcement
@@ -96,7 +101,11 @@ final class IncomingCalls {
     }
 
     private func replace(_ call: IncomingCall, _ values: [Text]) {
-        guard let old = transfers.legToReplace(by: call, values), let leg = arrive(call, on: old.line) else { return }
+        let old: Leg
+        do throws(Transfers.Refusal) { old = try transfers.legToReplace(by: call, values) } catch {
+            return refuse(call.session, error.status, error.cause, reason: error.reason)
+        }
+        guard let leg = arrive(call, on: old.line) else { return }
         transfers.take(leg, inPlaceOf: old, callingLine: call.callingLine)
         admit(leg, [])
     }
@@ -104,22 +113,23 @@ final class IncomingCalls {
     // MARK: Which line
 
     private func route(_ call: IncomingCall) {
-        router.decide(call) { [unowned self] call in isDraining && router.hook != nil ? refuseForNow(call.session) : follow(call) }
+        router.decide(call) { [unowned self] call in isDraining && router.hook != nil ? refuseForNow(call.session, .draining) : follow(call)
+        }
     }
 
     private func follow(_ call: IncomingCall) {
         let session = call.session
-        guard let line = router.line(for: call) else { return refuse(session, 404) }
+        guard let line = router.line(for: call) else { return refuse(session, 404, .unknownNumber) }
         guard table.hasRoom(forCallTo: line) else {
             admission.refused(.legs, session.flow.remote.address)
-            return refuseForNow(session)
+            return refuseForNow(session, .legs)
         }
-        guard call.trunk != nil || admission.admitsCall(call.invite, over: session.flow) else { return refuseForNow(session) }
-        if router.isLoop(call, to: line) { return refuse(session, 482) }
+        guard call.trunk != nil || admission.admitsCall(call.invite, over: session.flow) else { return refuseForNow(session, .callRate) }
+        if router.isLoop(call, to: line) { return refuse(session, 482, .loop) }
         // Conversations that its devices began, or took for another line, count, too: those live at the lines that were called. Without any
         // the line's own system counts.
         if !(line.features.outgoing.isEmpty && line.features.taken.isEmpty), table.isFull(line) {
-            return refuse(session, CallRefusal(.maximumCalls, line.features.statuses))
+            return refuse(session, CallRefusal(.maximumCalls, line.features.statuses), .lineFull)
         }
         if case .group = line.configuration.endpoint { return receive(call, on: line, []) }
         let callees = router.destinations(of: line, dialled: call.dialled, caller: call.caller, after: call.invite)
@@ -133,11 +143,11 @@ final class IncomingCalls {
             // One whose servers have no TLS has none a moment later either.
             let isThere =
                 call.invite.isSecure && !router.destinations(of: line, dialled: call.dialled, caller: call.caller, maxForwards: 1).isEmpty
-            return isThere ? refuseUnavailable(call.session) : refuseForNow(call.session)
+            return isThere ? refuseUnavailable(call, on: line, .notSecure) : refuseForNow(call.session, .unreachable)
         }
         // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.
         guard !line.features.wouldRefuse(call.caller.update) else { return receive(call, on: line, []) }
-        guard wakeUps.mayPark(on: line) else { return refuseUnavailable(call.session) }
+        guard wakeUps.mayPark(on: line) else { return refuseUnavailable(call, on: line, .noDevice) }
         guard let leg = arrive(call, on: line) else { return }
         table.add(leg)
         wakeUps.park(leg)
@@ -157,13 +167,14 @@ final class IncomingCalls {
         // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
         let session = call.session, caller = call.caller, attempt = session.attempt
         guard table.leg(ofAttempt: attempt) == nil else {
-            refuse(session, 482)
+            refuse(session, 482, .merged)
             return nil
         }
         let leg = dialling.makeLeg(of: session, from: caller, on: line)
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
         leg.origin = CallOrigin(
             line: call.callingLine, attempt: attempt, caller: caller, handle: caller.handle, dialled: call.dialled, began: context.date)
+        log.received(session.request, over: session.flow, call: leg.uuid, line: line.configuration.number)
         leg.scribe.trace(session.request, .received, false, over: leg.way, at: context.now)
         session.delegate = leg
         session.respond(status: 100, at: context.now)
@@ -180,11 +191,15 @@ final class IncomingCalls {
 
     private func admit(_ leg: Leg, _ callees: [Destination]) {
         guard let session = leg.session, let origin = leg.origin else { return }
-        guard leg.takeOffer() else { return forgo(leg) }
+        if let error = leg.takeOffer() {
+            log.refused(leg, status: 488, RequestRefusal(error))
+            return forgo(leg)
+        }
         do { try leg.media.reserve(leg.call.negotiation.ports, at: context.now) } catch {
             leg.scribe.write(.mediaRefused, at: context.now, [.cause: "no-port"])
             admission.refused(.ports, session.flow.remote.address)
-            refuseForNow(session)
+            answerForNow(session)
+            log.refused(leg, status: 503, .ports)
             return forgo(leg)
         }
         leg.listenOnReservation()
@@ -215,7 +230,8 @@ final class IncomingCalls {
     /// The line's system does not take the call.
     private func refuse(_ leg: Leg, _ error: any Error) {
         let refusal = leg.line.features.refusal(of: error, callInfo: context.configuration.callInfo)
-        if let session = leg.session { refuse(session, refusal) }
+        leg.session?.refuse(refusal.cause, adding: refusal.headers, at: context.now)
+        log.refused(leg, status: refusal.cause.status, RequestRefusal(reportRefused: error))
         services.noteOutgoing(leg, cause: refusal.cause, reason: "refused")
         table.discard(leg)
     }
@@ -223,22 +239,37 @@ final class IncomingCalls {
     // MARK: Refusals
 
     /// Nothing that is a number, or one that nobody has.
-    private func refuseNumber(_ session: InviteSession) { refuse(session, session.request.requestURI?.escapesReserved == true ? 404 : 484) }
-
-    /// Nobody is registered; or nobody over TLS, and the caller wants that (RFC 5630 §5.3, §10.2).
-    private func refuseUnavailable(_ session: InviteSession) {
-        session.respond(status: 480, headers: router.warnings(whereNobodyIsThereFor: session.request), at: context.now)
+    private func refuseNumber(_ session: InviteSession) {
+        session.request.requestURI?.escapesReserved == true ? refuse(session, 404, .unknownNumber) : refuse(session, 484, .noNumber)
     }
 
-    private func refuse(_ session: InviteSession, _ refusal: CallRefusal) {
+    /// Nobody is registered; or nobody over TLS, and the caller wants that (RFC 5630 §5.3, §10.2). The call was missed.
+    private func refuseUnavailable(_ call: IncomingCall, on line: Line, _ cause: RequestRefusal) {
+        let headers = router.warnings(whereNobodyIsThereFor: call.invite), cause = headers.isEmpty ? cause : .notSecure
+        let id = context.randomUUID()
+        services.noteMissed(call, id, by: line, reason: cause.rawValue)
+        call.session.respond(status: 480, headers: headers, at: context.now)
+        log.refused(call.invite, over: call.session.flow, status: 480, cause, call: id)
+    }
+
+    private func refuse(_ session: InviteSession, _ refusal: CallRefusal, _ cause: RequestRefusal) {
         session.refuse(refusal.cause, adding: refusal.headers, at: context.now)
+        log.refused(session.request, over: session.flow, status: refusal.cause.status, cause)
     }
 
-    private func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) {
-        session.respond(status: status, reason: reason, at: context.now)
+    private func refuse(
+        _ session: InviteSession, _ status: Int, _ cause: RequestRefusal, reason: Text? = nil, headers: [(HeaderName, Text)] = []
+    ) {
+        session.respond(status: status, reason: reason, headers: headers, at: context.now)
+        log.refused(session.request, over: session.flow, status: status, cause)
     }
 
-    private func refuseForNow(_ session: InviteSession) {
+    private func refuseForNow(_ session: InviteSession, _ cause: RequestRefusal) {
+        answerForNow(session)
+        log.refused(session.request, over: session.flow, status: 503, cause)
+    }
+
+    private func answerForNow(_ session: InviteSession) {
         session.respond(status: 503, headers: [("Retry-After", Text(context.configuration.limits.retryAfter))], at: context.now)
     }
 }

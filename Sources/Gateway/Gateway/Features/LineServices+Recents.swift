@@ -22,6 +22,28 @@ extension LineServices {
             reason: reason)
     }
 
+    /// A call that never was one of CallKit's: nobody of the line was there.
+    func noteMissed(_ call: IncomingCall, _ id: UUID, by line: Line, reason: String) {
+        let handle = call.caller.handle, now = context.date
+        line.features.noteCaller(handle)
+        for (line, direction, handle, outcome) in [
+            (Optional(line), RecentCall.Direction.incoming, handle, RecentCall.Outcome.missed),
+            (call.callingLine, .outgoing, CXHandle(dialled: call.dialled), .unanswered),
+        ] {
+            guard let line, line.keepsRecents else { continue }
+            let name = direction == .incoming ? call.caller.update.localizedCallerName : nil
+            keep(
+                RecentCall(
+                    id: id, line: line.configuration.number.description, direction: direction, handleType: handle.type,
+                    handle: handle.value, name: name, began: now, connected: nil, ended: now, outcome: outcome, reason: reason), of: line)
+        }
+    }
+
+    private func keep(_ call: RecentCall, of line: Line) {
+        line.features.recents.add(call)
+        context.store?.keep(.recent(call))
+    }
+
     private func add(
         _ outcome: RecentCall.Outcome, _ direction: RecentCall.Direction, of leg: Leg, _ handle: CXHandle, _ name: String?, to line: Line,
         reason: Text
@@ -31,7 +53,6 @@ extension LineServices {
             id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value,
             name: name,
             began: origin.began, connected: origin.connected, ended: context.date, outcome: outcome, reason: reason.description)
-        line.features.recents.add(call)
-        context.store?.keep(.recent(call))
+        keep(call, of: line)
     }
 }

@@ -127,16 +127,17 @@ final class Leg {
     /// such a caller waits with the 100 alone.
     var mayRing: Bool { session.map { !$0.request.content.isEmpty || !$0.ringsReliably } ?? false }
 
-    /// The offer of the INVITE, where there is one; false, and refused with 488, where it cannot be used.
-    func takeOffer() -> Bool {
-        guard let session else { return true }
+    /// The offer of the INVITE, where there is one; where it cannot be used it is refused with 488.
+    /// - Returns: why it cannot.
+    func takeOffer() -> NegotiationError? {
+        guard let session else { return nil }
         do throws(NegotiationError) {
             try call.take(offer: session.request.content, self)
             if offeredCodecs.isEmpty { throw .noCommonCodec }
-            return true
+            return nil
         } catch {
-            session.respond(status: 488, headers: [(.warning, error.warning(by: configuration.domain))], at: now)
-            return false
+            session.respond(status: 488, headers: headers(refusing: error), at: now)
+            return error
         }
     }
 

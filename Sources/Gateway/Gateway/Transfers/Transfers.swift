@@ -1,3 +1,4 @@
+import CallJournal
 import CallKit
 import Foundation
 import Media
@@ -202,32 +203,38 @@ final class Transfers {
 
     // MARK: INVITE with Replaces
 
-    /// The leg in whose place a new call comes (mapping I14, RFC 3891 §3); nil, and refused, where it may not: it has to be of the same line
-    /// or party, and by somebody who proved who it is.
-    func legToReplace(by call: IncomingCall, _ values: [Text]) -> Leg? {
-        let session = call.session, caller = call.caller
-        guard values.count == 1, let dialog = DialogIdentifier(parsing: values[0]) else { return refuse(session, 400, "Bad Replaces") }
-        guard let old = leg(in: dialog) else { return refuse(session, table.endedDialogs.contains(dialog, at: now) ? 603 : 481) }
-        if old.direction == .outgoing, old.state == .early { return mayPickUp(call, old) }
-        let isOwn = old.party.user == caller.user || old.line.configuration.number == caller.user
+    /// Why a call may not take the place of another.
+    struct Refusal: Error {
+        let status: Int
+        var cause = RequestRefusal.replaces
+        var reason: Text?
+    }
+
+    /// The leg in whose place a new call comes (mapping I14, RFC 3891 §3): it has to be of the same line or party, and by somebody who proved
+    /// who it is.
+    func legToReplace(by call: IncomingCall, _ values: [Text]) throws(Refusal) -> Leg {
+        guard values.count == 1, let dialog = DialogIdentifier(parsing: values[0]) else {
+            throw Refusal(status: 400, cause: .malformed, reason: "Bad Replaces")
+        }
+        guard let old = leg(in: dialog) else { throw Refusal(status: table.endedDialogs.contains(dialog, at: now) ? 603 : 481) }
+        if old.direction == .outgoing, old.state == .early {
+            try checkPickUp(call, of: old)
+            return old
+        }
+        let isOwn = old.party.user == call.caller.user || old.line.configuration.number == call.caller.user
         // Whoever might have taken it while it rang is told that it is answered.
         let isLate = dialog.isEarlyOnly && call.callingLine != nil
-        guard caller.isKnown, isOwn || isLate else { return refuse(session, 403) }
-        guard old.state == .connected, table.peer(of: old) != nil else { return refuse(session, 481) }
-        return dialog.isEarlyOnly ? refuse(session, 486) : old
+        guard call.caller.isKnown, isOwn || isLate else { throw Refusal(status: 403, cause: .forbidden) }
+        guard old.state == .connected, table.peer(of: old) != nil else { throw Refusal(status: 481) }
+        guard !dialog.isEarlyOnly else { throw Refusal(status: 486) }
+        return old
     }
 
     /// A call that rings at a device, taken by another: by any line of ours that proved who it is. Only an early dialog that we began
     /// (RFC 3891 §3): where we ring for somebody there is nothing to take.
-    private func mayPickUp(_ call: IncomingCall, _ old: Leg) -> Leg? {
-        guard call.caller.isKnown, call.callingLine != nil else { return refuse(call.session, 403) }
-        guard let bridge = old.bridge, table.isCalling(bridge) else { return refuse(call.session, 481) }
-        return old
-    }
-
-    private func refuse(_ session: InviteSession, _ status: Int, _ reason: Text? = nil) -> Leg? {
-        session.respond(status: status, reason: reason, at: now)
-        return nil
+    private func checkPickUp(_ call: IncomingCall, of old: Leg) throws(Refusal) {
+        guard call.caller.isKnown, call.callingLine != nil else { throw Refusal(status: 403, cause: .forbidden) }
+        guard let bridge = old.bridge, table.isCalling(bridge) else { throw Refusal(status: 481) }
     }
 
     /// The leg comes in the place of another, before it is reported.

@@ -7,7 +7,11 @@ import UserAgent
 
 /// All that `hookswitch serve` is told: the gateway's part, and what belongs to a process.
 struct ServeConfiguration {
-    var gateway = GatewayConfiguration()
+    var gateway: GatewayConfiguration = {
+        var gateway = GatewayConfiguration()
+        gateway.version = Text(Hookswitch.version)
+        return gateway
+    }()
     /// Where SIP is listened for. Empty in the file means the default: loopback, port 5060, IPv4 and UDP and TCP.
     var udp: [SocketAddress] = []
     var tcp: [SocketAddress] = []
