@@ -174,7 +174,7 @@ let package = Package(
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         tests("CallJournal", ["CallKit"]),
         tests("Calls", ["CallKit", "SIP"]),
-        tests("Gateway", ["CallKit", "Intents", "RTP", "SIP", "UserAgent"]),
+        tests("Gateway", ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests("Console"),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
