@@ -154,6 +154,13 @@ let package = Package(
             name: "network-fuzz", dependencies: ["CLinux", "Primitives", "RTP", "Runtime", "SDP", "SIP"], path: "Tests/Fuzz/Network",
             swiftSettings: strict),
 
+        // Run by scripts/races, built with ThreadSanitizer.
+        .target(name: "CMutexOrder", path: "Tests/Races/CMutexOrder"),
+        .executableTarget(
+            name: "race-check",
+            dependencies: ["Audio", "CMutexOrder", "CallJournal", "CallKit", "Media", "Primitives", "RTP", "Runtime", "SDP"],
+            path: "Tests/Races/Check", swiftSettings: strict),
+
         // An app that has nothing but `@main`.
         .executableTarget(name: "template-app", dependencies: ["UIKit"], path: "Tests/TemplateApp", swiftSettings: strict + asXcodeSets),
 
