@@ -40,6 +40,46 @@ import Testing
         #expect(Set(table.names) == Set(model.keys))
     }
 
+    @Test func `names that grow in number all stay, and go again`() {
+        var table = IdentityTable<UInt64>(), random = SeededRandom(seed: 7)
+        let names = (0..<5_000).map { _ in UInt128(random.next()) << 64 | UInt128(random.next()) }
+        for (number, name) in names.enumerated() { table[name] = UInt64(number) }
+        #expect(table.count == names.count && names.indices.allSatisfy { table[names[$0]] == UInt64($0) })
+        for name in names.shuffled(using: &random).dropLast(10) { #expect(table.removeValue(forKey: name) != nil) }
+        #expect(table.count == 10 && table.values.count == 10 && table.names.allSatisfy(table.contains))
+    }
+
+    @Test func `what is asked for and never set is not there`() {
+        var table = IdentityTable<[Int]>()
+        #expect(table[0] == nil && !table.contains(0) && table.removeValue(forKey: 0) == nil && table[0, default: [1]] == [1])
+        table[0] = nil
+        table[1]?.append(1)
+        #expect(table.isEmpty && table.values.isEmpty && table.names.isEmpty)
+        table[UInt128.max, default: []].append(1)
+        #expect(table[.max] == [1] && table.names == [.max])
+    }
+
+    @Test func `a change that throws leaves what it came to`() {
+        struct Refusal: Error {}
+        func change(_ value: inout Int?, to new: Int?) throws {
+            value = new
+            throw Refusal()
+        }
+        var table = IdentityTable<Int>()
+        #expect(throws: Refusal.self) { try change(&table[1], to: 5) }
+        #expect(throws: Refusal.self) { try change(&table[2], to: nil) }
+        #expect(table.names == [1] && table[1] == 5)
+    }
+
+    @Test func `a copy goes its own way`() {
+        var one = IdentityTable<Int>()
+        one[1] = 1
+        var other = one
+        other[2] = 2
+        other[1] = nil
+        #expect(one.names == [1] && other.names == [2])
+    }
+
     @Test func `equal are tables with the same in them, whatever happened before`() {
         var (one, other) = (IdentityTable<Int>(), IdentityTable<Int>())
         for number in 0..<50 as Range<UInt128> { one[number] = Int(number) }
@@ -48,6 +88,9 @@ import Testing
         #expect(one == other)
         other[3] = 4
         #expect(one != other)
+        other[3] = 3
+        other[10] = 10
+        #expect(one != other && other != one)
         #expect(!one.isEmpty && IdentityTable<Int>().isEmpty)
     }
 }

@@ -83,6 +83,32 @@ import Testing
         }
     }
 
+    /// Timers of ten days wait in the far ring and move into the near one as their turn comes.
+    @Test(arguments: 0..<4) func `many timers in any order come out in the order of their deadlines`(seed: UInt64) {
+        var random = SeededRandom(seed: seed), wheel = TimerWheel<Int>(at: .zero), set: [(due: Instant, id: Int, token: TimerToken)] = []
+        for id in 0..<20_000 {
+            let due = Instant(nanoseconds: UInt64.random(in: 0..<864_000_000_000_000, using: &random))
+            set.append((due, id, wheel.arm(id, at: due)))
+        }
+        set.shuffle(using: &random)
+        for timer in set.suffix(10_000) { #expect(wheel.cancel(timer.token) == timer.id) }
+        set.removeLast(10_000)
+        var fired: [Int] = []
+        while let next = wheel.nextDeadline { fired += wheel.advance(to: next) }
+        set.sort { ($0.due, $0.id) < ($1.due, $1.id) }
+        #expect(fired == set.map(\.id) && wheel.count == 0, "seed \(seed)")
+        #expect(set.allSatisfy { wheel.cancel($0.token) == nil }, "all are stale")
+    }
+
+    @Test func `time does not go back`() {
+        var wheel = TimerWheel<Int>(at: .zero)
+        wheel.arm(1, at: .zero + .seconds(50))
+        #expect(wheel.advance(to: .zero + .seconds(45)) == [] && wheel.advance(to: .zero + .seconds(1)) == [])
+        wheel.arm(2, at: .zero + .seconds(40))
+        #expect(wheel.advance(to: .zero + .seconds(41)) == [2], "its deadline has come")
+        #expect(wheel.advance(to: .zero + .seconds(49)) == [] && wheel.advance(to: .zero + .seconds(50)) == [1])
+    }
+
     private func check(_ announced: Instant?, against earliest: Instant?, now: Instant) {
         guard let earliest else { return #expect(announced == nil) }
         guard let announced else { return #expect(Bool(false), "a timer is set and none announced") }
