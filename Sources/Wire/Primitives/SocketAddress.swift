@@ -88,9 +88,10 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             guard let groups = groupList(bytes), groups.count == 8 else { return nil }
             return groups
         }
-        guard let head = groupList(bytes.prefix(gap)), let tail = groupList(bytes.dropFirst(gap + 2)), head.count + tail.count <= 7 else {
-            return nil
-        }
+        // Dotted decimal stands for the last 32 bits alone (RFC 4291 §2.2), so never before the gap.
+        guard !bytes.prefix(gap).contains(0x2E), let head = groupList(bytes.prefix(gap)), let tail = groupList(bytes.dropFirst(gap + 2)),
+            head.count + tail.count <= 7
+        else { return nil }
         return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
     }
 
@@ -159,6 +160,8 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
             guard let close = host.firstIndex(of: 0x5D) else { return nil }
             let rest = host[(close + 1)...]
             host = host[(host.startIndex + 1)..<close]
+            // RFC 3986 §3.2.2: brackets are for IPv6.
+            guard host.contains(0x3A) else { return nil }
             if !rest.isEmpty {
                 guard rest.first == 0x3A, let number = Text(rest.dropFirst()).integer(UInt16.self) else { return nil }
                 port = number
