@@ -37,8 +37,14 @@ public struct PrometheusText: Sendable {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
+    /// By code points: a quote with an accent is one character, and ends a label all the same.
     private static func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if "\\\"\n".unicodeScalars.contains(scalar) { escaped.append("\\") }
+            escaped.append(scalar == "\n" ? "n" : scalar)
+        }
+        return String(escaped)
     }
 }
 
