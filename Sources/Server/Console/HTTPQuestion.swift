@@ -24,21 +24,24 @@ public struct HTTPQuestion: Sendable {
 
     /// Takes what came. After a verdict other than `incomplete` nothing more is to be brought.
     public mutating func receive(_ more: [UInt8]) -> Verdict {
-        bytes += more.prefix(Self.longest + 1 - bytes.count)
+        bytes += more.prefix(Self.longest - bytes.count)
         // Empty lines before a request are passed over (RFC 9112 §2.2).
         let head = bytes.drop { $0 == 0x0D || $0 == 0x0A }
-        guard let end = head.firstIndex(of: 0x0A) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
+        guard let end = head.firstIndex(of: 0x0A) else { return bytes.count == Self.longest ? .refused(status: 431) : .incomplete }
         let line = String(decoding: head[..<end], as: UTF8.self), verdict = Self.read(line)
         guard case .get = verdict else { return verdict }
         guard let fields = Self.fields(behind: end, of: head) else {
-            return bytes.count > Self.longest ? .refused(status: 431) : .incomplete
+            return bytes.count == Self.longest ? .refused(status: 431) : .incomplete
         }
         // One Host, which HTTP/1.0 alone may leave out (RFC 9112 §3.2).
-        guard let hosts = Self.hosts(among: fields), hosts == 1 || hosts == 0 && line.contains("HTTP/1.0") else {
+        guard let hosts = Self.hosts(among: fields), hosts == 1 || hosts == 0 && Self.isOld(line) else {
             return .refused(status: 400)
         }
         return verdict
     }
+
+    /// Whether a request line ends in the version 1.0.
+    private static func isOld(_ line: String) -> Bool { line.hasSuffix(" HTTP/1.0") || line.hasSuffix(" HTTP/1.0\r") }
 
     /// The lines of the head behind its first; nil before the empty line at its end has come.
     private static func fields(behind first: Int, of head: ArraySlice<UInt8>) -> ArraySlice<ArraySlice<UInt8>>? {
