@@ -182,7 +182,7 @@ let package = Package(
         tests("CallJournal", ["CallKit"]),
         tests("Calls", ["CallKit", "SIP"]),
         tests("Gateway", ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Console"),
+        tests("Console", ["CallJournal", "Gateway", "Media", "Runtime", "UserAgent"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(

@@ -8,12 +8,15 @@ import Runtime
 /// Thread-safe, on a lane of its own that asks the signalling lane. It answers for as long as it is kept, and holds nothing of a call.
 public final class MonitorServer: Sendable {
     private let lane: Lane<MonitorDesk>
+    /// Where it listens, with the port that the kernel chose.
+    public let address: SocketAddress
 
     /// - Parameter figures: called on the server's lane; nil before the gateway runs, and when it has stopped.
     public init(listening address: SocketAddress, figures: @escaping @Sendable () -> GatewayFigures?) throws(SocketError) {
         lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in
             try MonitorDesk(address, on: lane) { Self.answer(to: $0, figures) }
         }
+        self.address = lane.sync { desk, _ in desk.address } ?? address
     }
 
     deinit { lane.close() }
@@ -48,13 +51,16 @@ final class MonitorDesk: LaneResident {
 
     private unowned let lane: any LaneDoor
     private let answer: (String) -> HTTPAnswer
+    /// Where it listens, with the port that the kernel chose.
+    private(set) var address: SocketAddress
     private var listener: TCPListener?
     private var visitors: [UInt64: Visitor] = [:]
     private var last: UInt64 = 0
 
     init(_ address: SocketAddress, on lane: any LaneDoor, answer: @escaping (String) -> HTTPAnswer) throws(SocketError) {
-        (self.lane, self.answer) = (lane, answer)
-        listener = try TCPListener(bound: address, on: lane) { [unowned self] accepted, now in accept(accepted, at: now) }
+        (self.lane, self.answer, self.address) = (lane, answer, address)
+        let listener = try TCPListener(bound: address, on: lane) { [unowned self] accepted, now in accept(accepted, at: now) }
+        (self.listener, self.address) = (listener, listener.localAddress)
     }
 
     var deadline: Instant? { visitors.values.lazy.map(\.due).min() }
@@ -77,7 +83,7 @@ final class MonitorDesk: LaneResident {
     private func makeRoom() {
         guard visitors.count >= Self.mostConnections else { return }
         let silent = visitors.filter { !$0.value.isAnswered }
-        if let oldest = (silent.isEmpty ? visitors : silent).min(by: { $0.value.due < $1.value.due }) { drop(oldest.key) }
+        if let oldest = (silent.isEmpty ? visitors : silent).keys.min() { drop(oldest) }
     }
 
     private func visitor(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {
