@@ -313,7 +313,7 @@ extension JournalAuditTests {
     @Test func `the documentation lists every rule with its statement`() throws {
         let page = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(
-                path: "../../Sources/Gateway/Gateway/Gateway.docc/TheProof.md"), encoding: .utf8)
+                path: "../../Sources/Engines/CallJournal/CallJournal.docc/TheProof.md"), encoding: .utf8)
         for rule in AuditRule.all { #expect(page.contains("| \(rule.id.rawValue) | \(rule.statement) |")) }
     }
 }

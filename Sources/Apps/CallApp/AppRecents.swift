@@ -49,12 +49,16 @@ public final class AppRecents {
     private weak var provider: CXProvider?
     private let limit: Int
 
-    /// - Parameter limit: entries that are kept.
+    /// - Parameters:
+    ///   - provider: whose calls are kept.
+    ///   - limit: entries that are kept.
     public init(of provider: CXProvider, limit: Int = 100) { (self.provider, self.limit) = (provider, limit) }
 
     /// Hands the activity of a start intent to the app, as a tap on the entry does.
     ///
-    /// - Parameter open: `UIApplication.hookswitchContinue`, or what stands for it.
+    /// - Parameters:
+    ///   - entry: whom to call back.
+    ///   - open: `UIApplication.hookswitchContinue`, or what stands for it.
     public func callBack(_ entry: AppRecent, open: (NSUserActivity) -> Bool) throws(CallBackRefusal) {
         let types = provider?.configuration.supportedHandleTypes ?? []
         guard types.contains(entry.handle.type) else { throw .handleTypeUnsupported(entry.handle.type) }

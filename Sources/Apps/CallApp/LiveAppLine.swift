@@ -84,6 +84,7 @@ public final class LiveAppLine: Sendable {
     /// Binds its SIP socket, and registers. To be called on the main queue.
     ///
     /// - Parameters:
+    ///   - settings: the server, the line and the files.
     ///   - system: the telephone that the app's provider is registered with; its configuration is `.app`, or activates as that does.
     ///   - onEvent: called on the main queue, inside of the turn in which it happened.
     public init(_ settings: LiveAppSettings, system: CallSystem, onEvent: @escaping @Sendable (AppLineEvent) -> Void) throws(LiveAppError) {

@@ -22,12 +22,12 @@ public enum VoIPPush {
     /// Hands the push to a registry of this process that wants it. Ends no process: what iOS would do is the outcome.
     ///
     /// - Parameters:
+    ///   - payload: what the push says.
     ///   - system: where a report counts.
     ///   - mustReport: as the app's delegate is told (iOS 26.4).
     ///   - limit: how long after the return of the delegate's method a report is waited for.
-    ///   - completion: called once, on the registry's queue or on one of the system. Any call that is reported meanwhile counts: deliver
-    /// one push
-    ///     at a time.
+    ///   - completion: called once, on the registry's queue or on one of the system. Any call that is reported meanwhile
+    ///     counts: deliver one push at a time.
     public static func deliver(
         _ payload: PKPushPayload, system: CallSystem = .current, mustReport: Bool = true, limit: Duration = .seconds(7),
         completion: @escaping @Sendable (Outcome) -> Void

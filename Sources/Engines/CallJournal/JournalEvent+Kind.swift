@@ -188,7 +188,7 @@ extension JournalEvent {
         case transaction
         /// The actions of a transaction in order: `class:identity` separated by single spaces, as `end:17 answer:18`.
         /// The classes are `start`, `answer`, `end`, `held`, `group`, `muted`, `dtmf`, `translating`, and `other` for any other name
-        /// (``ActionClass``).
+        /// (`ActionClass`).
         case actions
         /// The identity of an action, as in `actions`.
         case action

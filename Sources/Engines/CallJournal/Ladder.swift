@@ -36,6 +36,7 @@ public struct Ladder: Sendable {
     /// - Parameters:
     ///   - events: in order; events of other calls are left out.
     ///   - calls: whose story to tell; nil for all in `events`.
+    ///   - options: width and colour.
     public init(_ events: [JournalEvent], calls: [CallUUID]? = nil, options: LadderOptions = LadderOptions()) {
         let found = Self.parties(in: events, only: calls.map(Set.init))
         let capacity = (options.width - LadderLayout.timeWidth - 2) / (LadderLayout.narrowestColumn + 2) - 1

@@ -69,7 +69,12 @@ extension CallSystem {
         report(event, of: call, by: provider)
     }
 
-    /// - Parameter provider: its number, as `CallSnapshot.provider` has it. Told for a call that has ended, too.
+    /// The same for a provider that is known. Told for a call that has ended, too.
+    ///
+    /// - Parameters:
+    ///   - event: what the network says.
+    ///   - call: of which call.
+    ///   - provider: its number, as `CallSnapshot.provider` has it.
     public func report(_ event: CallExtension, of call: UUID, by provider: Int) {
         guard self.provider(provider)?.delegate is any CallExtensionDelegate else { return }
         core.withLock { $0.deliveries.append(.extended(call, event, provider)) }

@@ -13,6 +13,7 @@ public final class InlineHost: CallSystemHost {
     private let moved: Relay<((CallSystem, Instant?) -> Void)?>
 
     /// - Parameters:
+    ///   - now: the time at the beginning.
     ///   - epoch: the wall clock's date at `Instant.zero`.
     ///   - deadlineMoved: where to (re)arm a timer for a system; nil when the owner reads `CallSystem.deadline` itself.
     public init(

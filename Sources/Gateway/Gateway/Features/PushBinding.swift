@@ -20,7 +20,9 @@ public struct PushMessage: Sendable, Equatable {
 
 /// Sends pushes, to whatever pushes further. Never waits: what came of one is told later, on any thread.
 public protocol PushSender: AnyObject, Sendable {
-    /// - Parameter failed: why it was not taken; not called when it was.
+    /// - Parameters:
+    ///   - message: what is posted, and for which device.
+    ///   - failed: why it was not taken; not called when it was.
     func send(_ message: PushMessage, failed: @escaping @Sendable (_ cause: String) -> Void)
 }
 
