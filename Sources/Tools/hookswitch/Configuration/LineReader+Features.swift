@@ -6,15 +6,12 @@ import Yams
 
 /// What a line has of a telephone: Do Not Disturb, block list, contacts, refusals.
 extension LineReader {
-    static let doNotDisturbKeys = ["on", "vips", "schedule", "time-zone"]
-    static let windowKeys = ["days", "from", "to"]
-
     mutating func readDoNotDisturb(_ node: Node, _ value: SettingValue, _ line: inout LineConfiguration) throws {
         guard case .mapping = node else {
             line.doNotDisturb.isOn = try value.flag
             return
         }
-        try entries(node, value) { name, item, node in
+        try entries(node, value, of: "do-not-disturb") { name, item, node in
             switch name {
             case "on": line.doNotDisturb.isOn = try item.flag
             case "vips": line.doNotDisturb.vips = try patterns(node, item)
@@ -22,7 +19,7 @@ extension LineReader {
             case "time-zone":
                 line.doNotDisturb.schedule.timeZone = try item.timeZone
                 namesTimeZone = true
-            default: throw item.fail("unknown setting\(Nearest.hint(for: name, among: Self.doNotDisturbKeys))")
+            default: preconditionFailure("a key of the table without its case: do-not-disturb.\(name)")
             }
         }
     }
@@ -34,12 +31,12 @@ extension LineReader {
         return try sequence.map { node in
             var days: Set<WeeklySchedule.Weekday> = Set(WeeklySchedule.Weekday.allCases)
             var from: Int?, to: Int?
-            try entries(node, value) { name, item, node in
+            try entries(node, value, of: "do-not-disturb.schedule") { name, item, node in
                 switch name {
                 case "days": days = try items(node, item).reduce(into: []) { $0.formUnion(try $1.weekdays) }
                 case "from": from = try item.minuteOfDay
                 case "to": to = try item.minuteOfDay
-                default: throw item.fail("unknown setting\(Nearest.hint(for: name, among: Self.windowKeys))")
+                default: preconditionFailure("a key of the table without its case: do-not-disturb.schedule.\(name)")
                 }
             }
             guard let from, let to else { throw value.fail("a window has a 'from' and a 'to'") }
@@ -51,9 +48,9 @@ extension LineReader {
     }
 
     func readRefusals(_ node: Node, _ value: SettingValue, _ line: inout LineConfiguration) throws {
-        try entries(node, value) { name, item in
+        try entries(node, value, of: "refusals") { name, item, _ in
             guard let kind = RefusalStatuses.Kind(rawValue: name) else {
-                throw item.fail("unknown setting\(Nearest.hint(for: name, among: RefusalStatuses.Kind.allCases.map(\.rawValue)))")
+                preconditionFailure("a key of the table without its case: refusals.\(name)")
             }
             line.refusals[kind] = try item.status(of: kind)
         }
@@ -81,27 +78,31 @@ extension LineReader {
         }
     }
 
-    func entries(_ node: Node, _ value: SettingValue, _ body: (_ name: String, _ item: SettingValue, _ node: Node) throws -> Void) throws {
+    /// - Parameter group: of the keys that there are (``LineKey/names(in:)``); nil: any.
+    func entries(
+        _ node: Node, _ value: SettingValue, of group: String? = nil,
+        _ body: (_ name: String, _ item: SettingValue, _ node: Node) throws -> Void
+    ) throws {
         guard case .mapping(let mapping) = node else { throw value.fail("takes settings in braces as { name: value }") }
+        let place = { (key: Node) in "\(value.place).\(key.scalar?.string ?? "")" }
+        if let group { try mapping.refuseUnknown(among: LineKey.names(in: group), at: place) }
         for (key, entry) in mapping {
-            let name = key.scalar?.string ?? ""
-            try body(name, SettingValue(scalars: [entry.scalar?.string ?? ""], place: "\(value.place).\(name)"), entry)
+            try body(key.scalar?.string ?? "", SettingValue(scalars: [entry.scalar?.string ?? ""], place: place(key)), entry)
         }
-    }
-
-    func entries(_ node: Node, _ value: SettingValue, _ body: (_ name: String, _ item: SettingValue) throws -> Void) throws {
-        try entries(node, value) { name, item, _ in try body(name, item) }
     }
 }
 
 extension RefusalStatuses.Kind {
+    /// As in a table of settings.
+    var takes: String { statuses.map(String.init).joined(separator: "|") }
+
     var help: String {
         switch self {
-        case .doNotDisturb: "what a caller gets while Do Not Disturb is on"
-        case .blockList: "what a caller gets whom the human blocked"
-        case .directory: "what a caller gets whom a call directory blocks"
-        case .unentitled: "what callers get of a line that takes no calls"
-        case .maximumCalls: "what callers get of a line that has no room for another call"
+        case .doNotDisturb: "status for a caller while Do Not Disturb is on"
+        case .blockList: "status for a caller whom the user blocked"
+        case .directory: "status for a caller whom a call directory blocks"
+        case .unentitled: "status for callers of a line that takes no calls"
+        case .maximumCalls: "status for callers of a line that has no room for another call"
         }
     }
 }

@@ -19,21 +19,12 @@ struct LineReader {
     /// Where its directories are named.
     var placeOfDirectories = ""
 
-    static let keys = [
-        "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls",
-        "takes-calls",
-        "do-not-disturb", "block", "directories", "contacts", "refusals", "recents", "handles", "max-duration", "media-timeout",
-        "first-media-timeout",
-        "srtp", "srtp-keying", "ice", "file", "loop", "record", "hold-music",
-    ]
-
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
 
     mutating func read(_ mapping: Node.Mapping) throws -> LineConfiguration {
-        guard let number = mapping[Node("number")]?.scalar?.string, !number.isEmpty else {
-            try mapping.refuseUnknown(among: Self.keys) { "\(file):\($0.mark?.line ?? 0): \($0.string ?? "")" }
-            throw error("a line needs a 'number'")
-        }
+        let number = mapping[Node("number")]?.scalar?.string ?? "", owner = number.isEmpty ? "" : "line \(number): "
+        try mapping.refuseUnknown(among: LineKey.names()) { "\(file):\($0.mark?.line ?? 0): \(owner)\($0.string ?? "")" }
+        guard !number.isEmpty else { throw error("a line needs a 'number'") }
         guard number.utf8.count <= 64, !number.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "@<>\"".utf8.contains($0) }) else {
             throw error("the 'number' of a line is what is dialled, as 1001 or alice: at most 64 bytes without spaces, @, <, > and quotes")
         }
@@ -79,7 +70,7 @@ struct LineReader {
         case "directories":
             line.directories = try items(node, value).map { try $0.text }
             placeOfDirectories = value.place
-        case "contacts": try entries(node, value) { line.addContact($0, name: try $1.text) }
+        case "contacts": try entries(node, value) { name, item, _ in line.addContact(name, name: try item.text) }
         case "recents": line.recents = try value.flag
         case "handles": line.handles = Set(try items(node, value).map { try $0.handleType })
         case "file": sound = try readSound(value)
@@ -93,7 +84,7 @@ struct LineReader {
                 default: .sound(try readSound(value))
                 }
         case "refusals": try readRefusals(node, value, &line)
-        default: throw ConfigurationError(place: value.place, message: "unknown setting\(Nearest.hint(for: name, among: Self.keys))")
+        default: preconditionFailure("a key of the table without its case: \(name)")
         }
     }
 
@@ -110,7 +101,7 @@ struct LineReader {
     private func group(_ node: Node, _ value: SettingValue) throws -> RingGroup {
         let usage = "is written as { members: [\"1001\", { number: \"1002\", delay: 5 }] }, with 'in-turn: 20' for one after the other"
         guard case .mapping(let mapping) = node else { throw value.fail(usage) }
-        try mapping.refuseUnknown(among: ["members", "in-turn"]) { item($0, "group", node).place }
+        try mapping.refuseUnknown(among: LineKey.names(in: "group")) { item($0, "group", node).place }
         guard case .sequence(let members)? = mapping[Node("members")], !members.isEmpty else { throw value.fail(usage) }
         var group = RingGroup(try members.map { try member($0, value, usage) })
         for (key, node) in mapping where key.string == "in-turn" {
@@ -125,7 +116,7 @@ struct LineReader {
     private func member(_ node: Node, _ value: SettingValue, _ usage: String) throws -> RingGroup.Member {
         if let number = node.scalar?.string { return RingGroup.Member(Text(number)) }
         guard case .mapping(let mapping) = node else { throw value.fail(usage) }
-        try mapping.refuseUnknown(among: ["number", "delay"]) { item($0, "group.members", node).place }
+        try mapping.refuseUnknown(among: LineKey.names(in: "group.members")) { item($0, "group.members", node).place }
         guard let number = mapping[Node("number")]?.scalar?.string else { throw value.fail(usage) }
         var member = RingGroup.Member(Text(number))
         for (key, node) in mapping where key.string == "delay" { member.delay = try item(key, "group.members", node).duration(0...600) }
@@ -135,6 +126,7 @@ struct LineReader {
     private func script(_ node: Node, _ value: SettingValue) throws -> LineScript {
         let usage = "is written as { answer: true }, { ring: true } or { reject: 486 }, with 'after: 500' (ms) and 'busy-every: 3'"
         guard case .mapping(let mapping) = node else { throw value.fail(usage) }
+        try mapping.refuseUnknown(among: LineKey.names(in: "script")) { item($0, "script", node).place }
         var script = LineScript(.ring), acts = 0
         for (key, node) in mapping {
             let setting = item(key, "script", node), name = key.string ?? ""
@@ -145,8 +137,7 @@ struct LineReader {
             case "reject": (script.act, acts) = (.reject(try setting.integer(300...699)), acts + 1)
             case "after": script.after = .milliseconds(Int64(try setting.integer(0...600_000)))
             case "busy-every": script.busyEvery = try setting.integer(1...1_000_000)
-            default:
-                throw setting.fail("unknown setting\(Nearest.hint(for: name, among: ["answer", "ring", "reject", "after", "busy-every"]))")
+            default: preconditionFailure("a key of the table without its case: script.\(name)")
             }
         }
         guard acts == 1 else { throw value.fail(usage) }

@@ -8,19 +8,10 @@ import Yams
 struct TrunkReader {
     let file: String
 
-    static let keys = [
-        "host", "tcp", "transport", "targets", "username", "password", "domain", "register", "expires", "keep-alive", "health", "sources",
-        "hairpin", "incoming",
-        "caller", "rewrite", "rewrite-incoming", "headers",
-    ]
-    static let targetKeys = ["host", "transport", "priority", "weight"]
-    static let rewriteKeys = ["match", "strip", "prefix"]
-    static let headerKeys = ["set", "remove", "copy"]
-
     /// - Parameter value: where the entry stands.
     func read(_ node: Node, _ value: SettingValue) throws -> TrunkConfiguration {
         guard case .mapping(let mapping) = node else { throw value.fail("is written as { host: sip.example.test }") }
-        try mapping.refuseUnknown(among: Self.keys) { item($0, "trunk").place }
+        try mapping.refuseUnknown(among: LineKey.names(in: "trunk")) { item($0, "trunk").place }
         var trunk = TrunkConfiguration(targets: try targets(of: mapping, value))
         for (key, node) in mapping { try apply(key.string ?? "", item(key, "trunk", node), node, to: &trunk) }
         try finish(&trunk, mapping, value)
@@ -93,7 +84,7 @@ struct TrunkReader {
     private func readTarget(_ node: Node, _ value: SettingValue, _ usual: Transport?) throws -> TrunkConfiguration.Target {
         let usage = "a target is written as { host: a.example.test, priority: 1 }"
         guard case .mapping(let mapping) = node else { throw value.fail(usage) }
-        try mapping.refuseUnknown(among: Self.targetKeys) { item($0, "trunk.targets").place }
+        try mapping.refuseUnknown(among: LineKey.names(in: "trunk.targets")) { item($0, "trunk.targets").place }
         guard let host = mapping[Node("host")] else { throw value.fail(usage) }
         let (name, port) = try hostName(
             SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.targets.host"))
@@ -144,7 +135,9 @@ struct TrunkReader {
             throw value.fail("takes a list as [{ match: \"^0\", strip: 1, prefix: \"+49\" }]")
         }
         return try sequence.map { element in
-            if case .mapping(let mapping) = element { try mapping.refuseUnknown(among: Self.rewriteKeys) { item($0, "rewrite").place } }
+            if case .mapping(let mapping) = element {
+                try mapping.refuseUnknown(among: LineKey.names(in: "trunk.rewrite")) { item($0, "rewrite").place }
+            }
             guard case .mapping(let mapping) = element, let match = mapping[Node("match")]?.scalar?.string,
                 let pattern = NumberPattern(Text(match))
             else {
@@ -167,6 +160,7 @@ struct TrunkReader {
         guard case .mapping(let mapping) = node else {
             throw value.fail("is written as { set: { X-Name: value }, copy: [\"X-*\"], remove: [X-Secret] }")
         }
+        try mapping.refuseUnknown(among: LineKey.names(in: "trunk.headers")) { item($0, "headers").place }
         var rules = HeaderRules()
         for (key, node) in mapping {
             let setting = item(key, "headers", node)
@@ -176,7 +170,7 @@ struct TrunkReader {
                 rules.set = try fields.map { try field($0.key, $0.value) }
             case "copy": rules.copy = try list(node, setting).map { try $0.headerName }
             case "remove": rules.remove = try list(node, setting).map { try $0.headerName }
-            default: throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.headerKeys))")
+            default: preconditionFailure("a key of the table without its case: trunk.headers.\(key.string ?? "")")
             }
         }
         return rules

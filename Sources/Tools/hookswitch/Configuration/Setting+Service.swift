@@ -1,0 +1,81 @@
+import Gateway
+import Primitives
+
+/// Features of lines, and the process.
+extension Setting {
+    static let lineFeatures: [Setting] =
+        refusals + directories + [
+            Setting(
+                path: "feature-codes", takes: "true|false", default: .value("true"), help: "whether devices may dial *78 *79 *60 *80 *69"
+            ) { $0.gateway.featureCodes = try $1.flag },
+            Setting(
+                path: "push.url", takes: "https://…", default: .unset("nobody is woken"),
+                help: "the address that pushes for sleeping devices are posted to (RFC 8599)"
+            ) {
+                $0.pushURL = try $1.webURL
+                $0.gateway.push.isOn = true
+            },
+            Setting(
+                path: "push.limit", takes: "seconds", default: .value("30"),
+                help: "time that a call waits for a device to wake, before it rings"
+            ) { $0.gateway.push.limit = try $1.duration(1...300) },
+            Setting(
+                path: "push.keep", takes: "days", default: .value("30"), help: "how long after its last REGISTER a device may be woken"
+            ) { $0.gateway.push.keep = .seconds(try $1.integer(1...3_650) * 86_400) },
+            Setting(
+                path: "push.awake", takes: "seconds", default: .unset("until the registration expires"),
+                help: "how long after a REGISTER a device counts as awake"
+            ) { $0.gateway.push.awake = try $1.duration(1...86_400) },
+        ]
+
+    private static let refusals: [Setting] = RefusalStatuses.Kind.allCases.map { kind in
+        Setting(path: "refusals.\(kind.rawValue)", takes: kind.takes, default: .value("\(kind.statuses[0])"), help: kind.help) {
+            $0.gateway.refusals[kind] = try $1.status(of: kind)
+        }
+    }
+
+    private static let directories: [Setting] = [
+        Setting(
+            path: "directories.block", takes: "name=file, …", default: .unset("none"),
+            help: "call directories of numbers to block, ascending; lines enable them"
+        ) { $0.setFiles(try $1.namedFiles, of: \.block) },
+        Setting(
+            path: "directories.identify", takes: "name=file, …", default: .unset("none"),
+            help: "call directories of numbers and names, ascending; lines enable them"
+        ) { $0.setFiles(try $1.namedFiles, of: \.identify) },
+        Setting(
+            path: "directories.call-info", takes: "https://…", default: .unset("none"),
+            help: "jCard that a 608 names for redress (RFC 8688)"
+        ) { $0.gateway.callInfo = Text(try $1.secureURL) },
+        Setting(path: "time-zone", takes: "name", default: .unset("the machine's"), help: "the time zone of schedules, as Europe/Rome") {
+            $0.timeZone = try $1.timeZone
+        },
+    ]
+
+    static let service: [Setting] = [
+        Setting(
+            path: "data", takes: "folder", default: .unset("nothing is written"), help: "the folder of the journal and the database"
+        ) { $0.dataFolder = try $1.text },
+        Setting(
+            path: "journal.file", takes: "file", default: .unset("journal.jsonl in the data folder"), help: "the file of the journal"
+        ) { $0.journalFile = try $1.text },
+        Setting(
+            path: "journal.rotate", takes: "megabytes", default: .value("256"),
+            help: "size at which a new file is begun; five old ones are kept"
+        ) { $0.journalRotation = try $1.integer(1...1_000_000) * 1024 * 1024 },
+        Setting(
+            path: "metrics.listen", takes: "address", default: .unset("nothing listens"),
+            help: "HTTP for /metrics (Prometheus), /health/live and /health/ready (port 9464)"
+        ) { $0.metricsAddress = try $1.listening(9464) },
+        Setting(
+            path: "log.level", takes: "level", default: .value("info"),
+            help: "info, notice, warning, error or critical; trace and debug say what info says"
+        ) { $0.logLevel = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]) },
+        Setting(path: "drain", takes: "seconds", default: .value("10"), help: "how long calls may go on after SIGTERM") {
+            $0.drainDeadline = try $1.duration(0...3600)
+        },
+        Setting(
+            path: "test-mode", takes: "true|false", default: .value("false"), help: "a violation of the journal's rules is fatal"
+        ) { $0.testMode = try $1.flag },
+    ]
+}
