@@ -1,14 +1,22 @@
-import Console
 import Testing
 
+@testable import Console
+
 @Suite struct PrometheusTextTests {
-    @Test func `a family has its help and its type, and a line for each value`() {
+    private func text(_ family: MetricFamily, _ samples: [MetricFamily.Sample]) -> String {
         var text = PrometheusText()
-        text.add("calls", .gauge, "Calls now.", 3)
-        text.add("refused_total", .counter, "Refused.", by: "cause", [("ports", UInt64(1)), ("source", 2)])
-        text.add("tries", .gauge, "Tries.", [(labels: ["user": "a", "source": "::1"], value: 4)])
+        text.add(family, samples)
+        return text.text
+    }
+
+    @Test func `a family has its help and its type, and a line for each value`() {
+        let calls = MetricFamily.single("calls", .gauge, "Calls now.") { _ in 3 }
+        let refused = MetricFamily.counted("refused_total", "Refused.", by: "cause", []) { _ in [] }
+        let lines =
+            text(calls, [.init(labels: [], value: 3)])
+            + text(refused, [.init(labels: ["ports"], value: UInt64(1)), .init(labels: ["source"], value: 2)])
         #expect(
-            text.text == """
+            lines == """
                 # HELP calls Calls now.
                 # TYPE calls gauge
                 calls 3
@@ -16,42 +24,38 @@ import Testing
                 # TYPE refused_total counter
                 refused_total{cause="ports"} 1
                 refused_total{cause="source"} 2
-                # HELP tries Tries.
-                # TYPE tries gauge
-                tries{user="a",source="::1"} 4
 
                 """)
     }
 
-    @Test func `a family without values has a head alone, and nothing is no text`() {
-        var text = PrometheusText()
-        #expect(text.text.isEmpty)
-        text.add("tries", .gauge, "Tries.", [] as [(labels: KeyValuePairs<String, String>, value: Int)])
-        #expect(text.text == "# HELP tries Tries.\n# TYPE tries gauge\n")
+    @Test func `labels stand in the order of the table, and what would end one early is escaped`() {
+        let family = MetricFamily(name: "x", kind: .gauge, help: "X.", labels: [.init(name: "l"), .init(name: "m")]) { _ in [] }
+        #expect(text(family, [.init(labels: ["a\"b\\c\nd", "e"], value: 0.5)]).hasSuffix("x{l=\"a\\\"b\\\\c\\nd\",m=\"e\"} 0.5\n"))
     }
 
-    @Test func `what would end a label early is escaped`() {
-        var text = PrometheusText()
-        text.add("x", .gauge, "X.", by: "l", [("a\"b\\c\nd", 0.5)])
-        #expect(text.text.hasSuffix("x{l=\"a\\\"b\\\\c\\nd\"} 0.5\n"))
+    @Test func `each family of the table is there once, with a help and labels whose values differ`() {
+        #expect(MetricFamily.all.count > 15 && Set(MetricFamily.all.map(\.name)).count == MetricFamily.all.count)
+        for family in MetricFamily.all {
+            #expect(family.name.wholeMatch(of: /[a-z_]+/) != nil && family.help.hasSuffix(".") && family.help.count > 10, "\(family.name)")
+            #expect((family.kind == .counter) == family.name.hasSuffix("_total"), "\(family.name)")
+            for label in family.labels {
+                let names = label.values?.map(\.name) ?? []
+                #expect(Set(names).count == names.count && (label.values == nil || names.count > 1), "\(family.name) \(label.name)")
+            }
+        }
+    }
+
+    @Test func `a family without values has a head alone, and nothing is no text`() {
+        #expect(PrometheusText().text.isEmpty)
+        let tries = MetricFamily.single("tries", .gauge, "Tries.") { _ in 0 }
+        #expect(text(tries, []) == "# HELP tries Tries.\n# TYPE tries gauge\n")
     }
 
     /// A quote with an accent, and a CR with its LF, are one character each.
     @Test(arguments: ["a\"\u{301}b", "a\r\nb", "\\\u{301}n", "\"", "\\", "\n", "\\\"\n", "", "é 漢 {}=,"])
     func `a label reads back as it was`(value: String) throws {
-        var text = PrometheusText()
-        text.add("x", .gauge, "X.", by: "l", [(value, 1)])
-        text.add("y", .gauge, "Y.", [(labels: ["k": value, "l": value], value: 2)])
-        let read = try Exposition(text.text).values
-        #expect(read == ["x{l=\"\(value)\"}": 1, "y{k=\"\(value)\",l=\"\(value)\"}": 2])
-    }
-
-    @Test(arguments: [(0.0, "0.0"), (-1.5, "-1.5"), (1e300, "1e+300"), (0.1, "0.1"), (.infinity, "inf")])
-    func `a number is written so that it reads back whole`(value: Double, written: String) throws {
-        var text = PrometheusText()
-        text.add("x", .gauge, "X.", value)
-        text.add("y_total", .counter, "Y.", UInt64.max)
-        #expect(text.text.contains("\nx \(written)\n") && text.text.hasSuffix("\ny_total 18446744073709551615\n"))
-        #expect(try Exposition(text.text).values["x"] == value)
+        let family = MetricFamily(name: "y", kind: .gauge, help: "Y.", labels: [.init(name: "k"), .init(name: "l")]) { _ in [] }
+        let read = try Exposition(text(family, [.init(labels: [value, value], value: 2)])).values
+        #expect(read == ["y{k=\"\(value)\",l=\"\(value)\"}": 2])
     }
 }

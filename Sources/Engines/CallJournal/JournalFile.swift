@@ -41,6 +41,8 @@ public final class JournalFile: JournalSink {
         public var waitingBytes = 0
         public var failures = 0
         public var rotations = 0
+
+        public init() {}
     }
 
     fileprivate struct Backlog {

@@ -1,40 +1,29 @@
+import Gateway
+import Runtime
+
 /// Figures in the text format of Prometheus 0.0.4: families one after the other, each with its help and its type.
 public struct PrometheusText: Sendable {
-    public enum Kind: String, Sendable {
-        /// Only ever grows.
-        case counter
-        case gauge
-    }
-
     public private(set) var text = ""
 
-    package init() {}
-
-    /// A family without labels.
-    /// - Precondition: `name` and label names are of letters, digits and `_`; a name comes once.
-    package mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some MetricValue) {
-        head(name, kind, help)
-        text += "\(name) \(value)\n"
+    /// Every family that there is something to tell of.
+    public init(_ figures: GatewayFigures, usage: ProcessResources.Usage = ProcessResources.usage) {
+        let source = MetricFamily.Source(figures: figures, usage: usage)
+        for family in MetricFamily.all { family.read(source).map { add(family, $0) } }
     }
 
-    /// A family with one label, a line for each of its values.
-    package mutating func add(_ name: String, _ kind: Kind, _ help: String, by label: String, _ values: [(String, some MetricValue)]) {
-        head(name, kind, help)
-        for (key, value) in values { text += "\(name){\(label)=\"\(Self.escaped(key))\"} \(value)\n" }
+    /// None.
+    init() {}
+
+    /// - Precondition: a family comes once.
+    mutating func add(_ family: MetricFamily, _ samples: [MetricFamily.Sample]) {
+        text += "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) \(family.kind.rawValue)\n"
+        for sample in samples { text += "\(family.name)\(Self.labels(family, sample)) \(sample.value)\n" }
     }
 
-    /// A family with several labels, a line for each set of their values.
-    package mutating func add(
-        _ name: String, _ kind: Kind, _ help: String, _ values: [(labels: KeyValuePairs<String, String>, value: some MetricValue)]
-    ) {
-        head(name, kind, help)
-        for (labels, value) in values {
-            text += "\(name){\(labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ","))} \(value)\n"
-        }
-    }
-
-    private mutating func head(_ name: String, _ kind: Kind, _ help: String) {
-        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    private static func labels(_ family: MetricFamily, _ sample: MetricFamily.Sample) -> String {
+        guard !family.labels.isEmpty else { return "" }
+        let pairs = zip(family.labels, sample.labels).map { "\($0.name)=\"\(escaped($1))\"" }
+        return "{\(pairs.joined(separator: ","))}"
     }
 
     /// By code points: a quote with an accent is one character, and ends a label all the same.
@@ -47,9 +36,3 @@ public struct PrometheusText: Sendable {
         return String(escaped)
     }
 }
-
-/// A number as it stands: what a family can have for a value.
-package protocol MetricValue {}
-extension Int: MetricValue {}
-extension UInt64: MetricValue {}
-extension Double: MetricValue {}

@@ -1,0 +1,135 @@
+import Gateway
+import Media
+import Primitives
+import Runtime
+import UserAgent
+
+/// All figures of a gateway. Labels have a bounded number of values: causes, reasons and kinds that are written down here. A number or a name
+/// is in one family alone, and there are twenty of them at most: those whose passwords are being tried.
+extension MetricFamily {
+    public static let all: [MetricFamily] = now + calls + media + sockets + journal + process
+
+    private static let now: [MetricFamily] = [
+        labelled("hookswitch_resources_open", .gauge, "Open resources at the moment, by kind.", by: "kind", resources),
+        labelled(
+            "hookswitch_media_ports", .gauge, "Port numbers of the media range, by state.", by: "state",
+            [
+                ("free", { $0.now.media.ports.free }), ("reserved", { $0.now.media.ports.reserved }), ("open", { $0.now.media.ports.open }),
+                ("quarantined", { $0.now.media.ports.quarantined }), ("taken", { $0.now.media.ports.taken }),
+            ]),
+        single("hookswitch_draining", .gauge, "1 when no new call is taken.") { $0.figures.isDraining ? 1 : 0 },
+    ]
+
+    private static let resources: [Figure] = [
+        ("legs", { $0.now.legs }), ("bridges", { $0.now.bridges }), ("calls", { $0.now.calls }), ("gateway-timers", { $0.now.timers }),
+        ("dialogs", { $0.now.agent.sessions }), ("client-transactions", { $0.now.agent.clientTransactions }),
+        ("server-transactions", { $0.now.agent.serverTransactions }), ("requests", { $0.now.agent.originals }),
+        ("trunk-registrations", { $0.now.agent.registrations }), ("signalling-timers", { $0.now.agent.timers }),
+        ("media-legs", { $0.now.media.legs }), ("media-running", { $0.now.media.started }), ("media-sockets", { $0.now.media.sockets }),
+        ("media-timers", { $0.now.media.timers }), ("connections", { $0.transports.connections }),
+        ("registered-users", { $0.registrar.users }), ("registered-contacts", { $0.registrar.contacts }),
+        ("silent-contacts", { $0.registrar.silent }), ("nonces", { $0.registrar.nonces }), ("watched-sources", { $0.watchedSources }),
+        ("name-questions", { $0.questions }),
+    ]
+
+    private static let calls: [MetricFamily] = [
+        counted("hookswitch_calls_ended_total", "Calls that ended, by how.", by: "reason", reasons.map { .init(name: $0) }) { figures in
+            reasons.map { ($0, figures.ends[$0] ?? 0) }
+        },
+        counted("hookswitch_refused_total", "Requests and calls that were refused, by cause.", by: "cause", causes) {
+            figures in
+            figures.refusals.map { ($0.cause, $0.count) }
+        },
+        MetricFamily(
+            name: "hookswitch_wrong_passwords", kind: .gauge,
+            help: "Wrong passwords of this minute, where they are too many: a user that is none of ours is empty.",
+            labels: [Label(name: "user"), Label(name: "source")]
+        ) { source in
+            source.figures.throttled.map { Sample(labels: [$0.user.description, $0.source.description], value: $0.count) }
+        },
+        counted(
+            "hookswitch_events_total", "Events of the journal, by kind.", by: "kind",
+            JournalEvent.Kind.allCases.map { .init(name: $0.rawValue) }
+        ) { figures in figures.events.map { ($0.kind.rawValue, $0.count) } },
+        single("hookswitch_violations_total", .counter, "Broken rules of the contract.") { $0.figures.violations },
+    ]
+
+    /// Every end there is, so that a reason is there from the start.
+    private static let reasons = [
+        "remoteEnded", "unanswered", "failed", "answeredElsewhere", "declinedElsewhere", "action", "endTimedOut", "startFailed",
+        "startTimedOut", "answerFailed", "reset",
+    ]
+
+    /// As the gateway counts them.
+    private static let causes: [Label.Value] = [
+        .init(name: "legs", meaning: "more legs than `limits.legs`"),
+        .init(name: "call-rate", meaning: "more calls in a second than `limits.calls-per-second`"),
+        .init(name: "source", meaning: "more requests of one source in a second than `limits.requests-per-source`"),
+        .init(name: "backlog", meaning: "messages lay unread for longer than `limits.backlog`"),
+        .init(name: "ports", meaning: "no media port was left"),
+        .init(name: "port-taken", meaning: "another program had the media port"),
+        .init(name: "stranger", meaning: "nobody that we know, under `access.silent`"),
+        .init(name: "questions", meaning: "too many questions to the name system at a time"),
+        .init(name: "wakes", meaning: "too many calls that wait for sleeping devices"),
+        .init(name: "wrong-password", meaning: "a password was wrong"),
+        .init(name: "throttled", meaning: "wrong passwords above `access.guesses-per-user` or `access.guesses-per-source`"),
+        .init(name: "users", meaning: "more registered users than there is room for"),
+        .init(name: "contacts", meaning: "more contacts of one user than there is room for"),
+        .init(name: "unreadable", meaning: "no SIP message"),
+        .init(name: "malformed", meaning: "a SIP request that breaks the rules of its form"),
+        .init(name: "transactions", meaning: "more transactions than there is room for"),
+        .init(name: "sessions", meaning: "more dialogs than there is room for"),
+        .init(name: "forks", meaning: "more early dialogs of one call than there is room for"),
+    ]
+
+    private static let media: [MetricFamily] = [
+        labelled(
+            "hookswitch_rtp_packets_total", .counter, "RTP packets of legs that are closed.", by: "fate",
+            [("sent", { $0.media.packetsSent }), ("received", { $0.media.packetsReceived }), ("lost", { $0.media.packetsLost })]),
+        counted(
+            "hookswitch_rtp_refused_total", "Datagrams of legs that are closed that did not get through, by cause.", by: "cause",
+            MediaTotals().refused.byCause.map { .init(name: $0.cause) }
+        ) { figures in figures.media.refused.byCause.map { ($0.cause, $0.count) } },
+        single("hookswitch_late_frames_total", .counter, "Frames made here that left 20 ms or more too late.") {
+            $0.figures.media.lateFrames
+        },
+        single("hookswitch_concealed_seconds_total", .counter, "Sound made up in place of lost and late packets.") {
+            Double($0.figures.media.concealed) / 1_000
+        },
+        single("hookswitch_one_way_legs_total", .counter, "Legs of which only one direction was heard.") { $0.figures.media.oneWayLegs },
+    ]
+
+    private static let sockets: [MetricFamily] = [
+        labelled(
+            "hookswitch_connections_total", .counter, "SIP connections, by what became of them.", by: "event",
+            [
+                ("accepted", { $0.transports.accepted }), ("opened", { $0.transports.opened }), ("refused", { $0.transports.refused }),
+                ("malformed", { $0.transports.malformed }), ("handshake-failed", { $0.transports.handshakesFailed }),
+                ("failed", { $0.transports.failed }),
+            ]),
+        labelled(
+            "hookswitch_datagrams_total", .counter, "SIP datagrams, by what became of them.", by: "event",
+            [
+                ("received", { $0.transports.datagrams.received }), ("sent", { $0.transports.datagrams.sent }),
+                ("oversized", { $0.transports.datagrams.oversized }), ("congested", { $0.transports.datagrams.congested }),
+                ("send-failed", { $0.transports.datagrams.sendFailures }),
+                ("receive-failed", { $0.transports.datagrams.receiveFailures }),
+                ("undelivered", { $0.transports.datagrams.undelivered }),
+            ]),
+    ]
+
+    private static let journal: [MetricFamily] = [
+        labelled(
+            "hookswitch_journal_bytes_total", .counter, "Bytes of the journal, by fate.", by: "fate",
+            [("written", { $0.journal?.writtenBytes }), ("lost", { $0.journal?.lostBytes })]),
+        single("hookswitch_journal_waiting_bytes", .gauge, "Bytes of the journal that wait for the disk.") {
+            $0.figures.journal?.waitingBytes
+        },
+        single("hookswitch_journal_failures_total", .counter, "Writes of the journal that failed.") { $0.figures.journal?.failures },
+    ]
+
+    private static let process: [MetricFamily] = [
+        single("process_cpu_seconds_total", .counter, "Processor time.") { ($0.usage.user + $0.usage.system) / .seconds(1) },
+        single("hookswitch_peak_memory_bytes", .gauge, "The largest resident size so far.") { $0.usage.peakMemory },
+    ]
+}
