@@ -75,7 +75,9 @@ final class Stage {
     /// What the journal has of a kind so far.
     func events(_ kind: JournalEvent.Kind) -> [JournalEvent] {
         gateway.journal.flush()
-        return transcript.events.filter { $0.kind == kind }
+        let events = transcript.events.filter { $0.kind == kind }
+        for event in events { #expect(event.offences.isEmpty) }
+        return events
     }
 
     func run(seconds: Double) {

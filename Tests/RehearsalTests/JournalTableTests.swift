@@ -1,0 +1,24 @@
+import Gateway
+import Rehearsal
+import Testing
+
+/// The table of kinds and details is what a gateway writes.
+@Suite struct JournalTableTests {
+    @Test(arguments: [1, 5] as [UInt64]) func `events carry the details of the table`(seed: UInt64) {
+        let rehearsal = Rehearsal(RehearsalSettings(seed: seed))
+        _ = rehearsal.run()
+        let events = rehearsal.transcript().events
+        for event in events { #expect(event.offences.isEmpty) }
+        #expect(Set(events.map(\.kind)).count > 35)
+    }
+}
+
+extension JournalEvent {
+    /// Details that the table of kinds does not have, and details of the table that are missing.
+    var offences: [String] {
+        let details = kind.explanation.details, known = details.map(\.key), present = self.details.fields.map(\.key)
+        let missing = details.filter { !$0.isOptional && !present.contains($0.key) }
+        return present.filter { !known.contains($0) }.map { "\(kind.rawValue) has \($0.rawValue)" }
+            + missing.map { "\(kind.rawValue) has no \($0.key.rawValue)" }
+    }
+}
