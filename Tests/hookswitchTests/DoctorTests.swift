@@ -273,7 +273,7 @@ import Workbench
         #expect(report.text.contains(test.verdict), "\(report.text)")
         #expect(report.ways.filter { $0.state == .dead }.map(\.name) == test.dead)
         let isKnown = !test.verdict.hasPrefix("not known") && !test.verdict.hasPrefix("no call")
-        #expect(report.exitCode == (test.dead.isEmpty && isKnown ? nil : test.dead.isEmpty ? 3 : 1))
+        #expect(report.status == (test.dead.isEmpty && isKnown ? .good : test.dead.isEmpty ? .cannotRun : .bad))
         if let remedy = test.remedy { #expect(report.ways.contains { $0.remedy?.contains(remedy) == true }, "\(report.text)") }
     }
 
@@ -325,13 +325,13 @@ import Workbench
     func `where no media was open, no way of RTP is dead`(atCancel: String?, reason: String) throws {
         let target = try DumbTarget(atCancel: atCancel)
         let report = try probe("\(target.address) --timeout 1")
-        #expect(report.exitCode == 3 && report.ways.map(\.state) == [.alive, .alive, .unknown, .unknown], "\(report.text)")
+        #expect(report.status == .cannotRun && report.ways.map(\.state) == [.alive, .alive, .unknown, .unknown], "\(report.text)")
         #expect(report.ways[3].text == "no call was connected: \(reason)")
     }
 
     @Test func `where nobody listens, SIP is dead`() throws {
         let report = try probe("127.0.0.1:\(try FreePorts.block(of: 2, .v4).lowerBound) --timeout 1")
-        #expect(report.exitCode == 1 && report.ways[0].state == .dead && report.ways[2].state == .unknown, "\(report.text)")
+        #expect(report.status == .bad && report.ways[0].state == .dead && report.ways[2].state == .unknown, "\(report.text)")
     }
 
     private func probe(_ arguments: String) throws -> ProbeReport {

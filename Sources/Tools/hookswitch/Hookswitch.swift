@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The command. Exit codes: 0 good, 1 the thing asked about is bad, 2 usage or configuration, 3 could not run.
+/// The command. It ends with an ``ExitStatus``.
 @main struct Hookswitch: ParsableCommand {
     static let version = "0.1.0"
 
@@ -37,7 +37,7 @@ import Foundation
             guard code != .success else { Foundation.exit(told(text)) }
             if error is ExitCode { Foundation.exit(code.rawValue) }
             complain("\(message(for: error)) (see '\(help(for: arguments))')")
-            Foundation.exit(2)
+            Foundation.exit(ExitStatus.usage.rawValue)
         }
     }
 
@@ -93,8 +93,9 @@ struct Failure: Error {
     var message: String
     var exitCode: Int32
 
-    static func usage(_ message: String) -> Failure { Failure(message: message, exitCode: 2) }
-    static func cannotRun(_ message: String) -> Failure { Failure(message: message, exitCode: 3) }
+    static func bad(_ message: String) -> Failure { Failure(message: message, exitCode: ExitStatus.bad.rawValue) }
+    static func usage(_ message: String) -> Failure { Failure(message: message, exitCode: ExitStatus.usage.rawValue) }
+    static func cannotRun(_ message: String) -> Failure { Failure(message: message, exitCode: ExitStatus.cannotRun.rawValue) }
 }
 
 /// Every setting is a flag too: `--media-ports 20000-20099` is read as `--set --media-ports=20000-20099`, and so keeps its name in what is
@@ -142,7 +143,7 @@ enum SettingFlags {
 struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("The configuration file (YAML). Without one: lines 1001-1009 and echo on loopback.", valueName: "file"))
+        help: ArgumentHelp("The configuration file, YAML (default: lines 1001-1009 and echo on loopback).", valueName: "file"))
     var config: String?
 
     @Option(

@@ -5,12 +5,18 @@ import SDP
 import UserAgent
 import Workbench
 
-struct Answer: ParsableCommand {
+struct Answer: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "it ended in good order",
+        .bad: "the registration is refused",
+        .cannotRun: "the port is in use, or a file cannot be used",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Be a telephone that answers, or does not.",
         discussion: """
             Sends every call its own sound back unless told otherwise. Ends after --calls, or by SIGTERM or SIGINT: then it hangs up, takes its \
-            registration back, and exits with 0. Exit code 1 when the registration is refused, 3 when the port is in use, or a file cannot be used.
+            registration back, and exits with 0. \(ExitStatus.sentence(exits))
 
             Examples:
               hookswitch answer --register 1002 --password secret-1002 --server 127.0.0.1
@@ -23,7 +29,7 @@ struct Answer: ParsableCommand {
     @OptionGroup(title: "By what way") var options: PhoneOptions
     @OptionGroup var line: RegistrationOptions
 
-    @Option(help: ArgumentHelp("As --local; without either, and without a server, 127.0.0.1:5070.", valueName: "address:port"))
+    @Option(help: ArgumentHelp("As --local (default: 127.0.0.1:5070 without --server).", valueName: "address:port"))
     var listen: String?
 
     @Option(help: ArgumentHelp("Ring so long before answering.", valueName: "ms"))
@@ -37,7 +43,7 @@ struct Answer: ParsableCommand {
     @Option(help: ArgumentHelp("Be busy (486) for every n-th call.", valueName: "n"))
     var busyEvery: Int?
 
-    @Flag(help: "Send back what comes (default).") var echo = false
+    @Flag(help: "Send back what comes (default: on without --play and --tone).") var echo = false
 
     @Option(help: ArgumentHelp("Play this WAV file, again and again.", valueName: "wav"))
     var play: String?
@@ -48,7 +54,7 @@ struct Answer: ParsableCommand {
     @Option(help: ArgumentHelp("Write what is heard to this WAV file; further calls get a number in the name.", valueName: "wav"))
     var record: String?
 
-    @Option(help: ArgumentHelp("End after so many calls, refused ones included.", valueName: "n"))
+    @Option(help: ArgumentHelp("End after so many calls, refused ones included (default: by a signal).", valueName: "n"))
     var calls: Int?
 
     @Flag(

@@ -3,11 +3,16 @@ import Foundation
 import Gateway
 import Primitives
 
-struct AuditCommand: ParsableCommand {
+struct AuditCommand: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "no rule is broken",
+        .bad: "a rule is broken, or a line cannot be read",
+    ]
+
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Check journals against the rules of the contract.",
         discussion: """
-            Names each violation with its rule, call and event. Exit code 1 when there is one, or a line that cannot be read. Rotated files \
+            Names each violation with its rule, call and event. \(ExitStatus.sentence(exits)) Rotated files \
             may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. Calls that were up where \
             a journal ends, of a run that was killed or goes on, or where events are missing ("unfinished"), those places ("gaps") and calls of which \
             a part is missing, which cannot be judged, are told of, and are no violations.
@@ -39,7 +44,7 @@ struct AuditCommand: ParsableCommand {
     func run() throws {
         let report = try Self.check(files)
         if json { try printJSON(report) } else { try StandardOutput.print(Self.text(report)) }
-        if !report.isClean { throw ExitCode(1) }
+        if !report.isClean { throw ExitCode(.bad) }
     }
 
     /// Reads the files piece by piece as one journal. The end of a run may show only in the file after it.

@@ -7,13 +7,18 @@ import SIP
 import UserAgent
 import Workbench
 
-struct Call: ParsableCommand {
+struct Call: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "the call was answered and sound arrived",
+        .bad: "it failed or was silent",
+        .cannotRun: "it could not be tried: no port is free, or a file cannot be used",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Make a call, listen, and judge its sound.",
         discussion: """
             Plays a signal like speech unless told otherwise, and listens whether it comes back; any other sound will do too, \
-            but what comes back has to go on to the end. Exit code 0 when the call was answered and sound arrived, 1 when it failed or was silent, 3 when it \
-            could not be tried: no port is free, or a file cannot be used.
+            but what comes back has to go on to the end. \(ExitStatus.sentence(exits))
 
             Examples:
               hookswitch call sip:9196@127.0.0.1 --duration 3
@@ -28,7 +33,9 @@ struct Call: ParsableCommand {
     @OptionGroup(title: "By what way") var phone: PhoneOptions
     @OptionGroup var line: RegistrationOptions
 
-    @Option(help: ArgumentHelp("Play this WAV file: once and hang up, or again and again for --duration.", valueName: "wav"))
+    @Option(
+        help: ArgumentHelp(
+            "Play this WAV file: once and hang up, or again and again for --duration (default: a signal like speech).", valueName: "wav"))
     var play: String?
 
     @Option(help: ArgumentHelp("Play a tone of so many Hz.", valueName: "hz"))
@@ -58,7 +65,7 @@ struct Call: ParsableCommand {
         teller.finish()
         try tell(outcome, interface?.lines)
         if let complaint = outcome.complaint { throw complaint }
-        if !outcome.result.isGood { throw ExitCode(1) }
+        if !outcome.result.isGood { throw ExitCode(.bad) }
     }
 
     private func tell(_ outcome: CallOutcome, _ lines: PhoneLines?) throws {

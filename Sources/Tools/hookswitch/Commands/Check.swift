@@ -4,12 +4,18 @@ import Foundation
 import Gateway
 import Runtime
 
-struct Check: ParsableCommand {
+struct Check: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "the configuration is good",
+        .usage: "it is wrong, and one line says where",
+        .cannotRun: "a file that it names cannot be read",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Validate the configuration and print what would be advertised to whom.",
         discussion: """
-            Listens nowhere; reads the call directories and asks the name system where trunks are. Exit code 2 with one line when the configuration is wrong, \
-            3 when a file that it names cannot be read.
+            Listens nowhere; reads the call directories and asks the name system where trunks are.
+            \(ExitStatus.sentence(exits))
             """)
 
     @OptionGroup var options: ConfigurationOptions

@@ -3,13 +3,18 @@ import Foundation
 import Gateway
 import Workbench
 
-struct Demo: ParsableCommand {
+struct Demo: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "speech arrived both ways, the journal breaks no rule, and nothing of the call is left",
+        .bad: "one of these is not so",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Two telephones bridged by a gateway of its own: ladder, audio, verdict.",
         discussion: """
             Starts a gateway on free ports of this machine's loopback, registers 1001 and 1002 with their passwords, lets 1001 call 1002 and both \
             speak. Then it draws what the gateway's journal has of the call, with a lane for the media, and checks the journal against the rules. \
-            Exit code 0 only when speech arrived both ways, the journal breaks no rule, and nothing of the call is left.
+            \(ExitStatus.sentence(exits))
 
             Example:
               hookswitch demo --codec pcmu --duration 2
@@ -33,7 +38,7 @@ struct Demo: ParsableCommand {
             try StandardOutput.printExactly(
                 "\n\(report.drawLadder(LadderOptions(width: Terminal.width, colour: Terminal.hasColour)))\n\(report.text)")
         }
-        if !report.isGood { throw ExitCode(1) }
+        if !report.isGood { throw ExitCode(.bad) }
     }
 
     func settings() throws -> DemoSettings {

@@ -1,13 +1,18 @@
 import ArgumentParser
 import Foundation
 
-struct Doctor: ParsableCommand {
+struct Doctor: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "nothing is broken",
+        .bad: "something is broken",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Examine this machine and the configuration: what will go wrong, and what mends it.",
         discussion: """
             Looks at what is told to whom, the media ports against the kernel's own and against a compose file, socket buffers, the clock, descriptors, the names \
             in the configuration, and what a start warns of. Sends nothing but DNS questions; whether peers can reach this machine only 'hookswitch probe', from outside, can tell. \
-            Exit code 1 when something is broken.
+            \(ExitStatus.sentence(exits))
 
             Examples:
               hookswitch doctor --config hookswitch.yaml
@@ -24,7 +29,7 @@ struct Doctor: ParsableCommand {
     func run() throws {
         let report = try examine()
         if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
-        if report.isSick { throw ExitCode(1) }
+        if report.isSick { throw ExitCode(.bad) }
     }
 
     func examine() throws -> DoctorReport {

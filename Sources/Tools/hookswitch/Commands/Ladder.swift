@@ -3,10 +3,15 @@ import Foundation
 import Gateway
 import Primitives
 
-struct LadderCommand: ParsableCommand {
+struct LadderCommand: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "the calls are drawn",
+        .bad: "there is no such call, or a line cannot be read",
+    ]
+
     static let configuration = CommandConfiguration(
         commandName: "ladder", abstract: "Draw the calls of a journal: SIP, reports, actions and media on one time axis.",
-        discussion: "In colours on a terminal, unless NO_COLOR is set. Exit code 1 when there is a line that cannot be read.")
+        discussion: "In colours on a terminal, unless NO_COLOR is set. \(ExitStatus.sentence(exits))")
 
     @Argument(help: "A journal file (JSON lines).") var file: String
     @Argument(help: "One call; without it as many are drawn as fit beside each other, and the rest counted.") var call: String?
@@ -21,7 +26,7 @@ struct LadderCommand: ParsableCommand {
         if let call {
             guard let uuid = CallUUID(Text(call.lowercased())) else { throw Failure.usage("'\(call)' is no UUID of a call") }
             guard journal.events.contains(where: { $0.call == uuid }) else {
-                throw Failure(message: "\(file): there is no call \(call)", exitCode: 1)
+                throw Failure.bad("\(file): there is no call \(call)")
             }
             wanted = uuid
         }
@@ -30,6 +35,6 @@ struct LadderCommand: ParsableCommand {
             Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: Terminal.hasColour)).text)
         guard let first = journal.brokenLines.first else { return }
         Hookswitch.complain("\(journal.brokenLines.count) lines cannot be read, the first is \(first)")
-        throw ExitCode(1)
+        throw ExitCode(.bad)
     }
 }

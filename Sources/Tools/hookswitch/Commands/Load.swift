@@ -2,7 +2,14 @@ import ArgumentParser
 import Foundation
 import Workbench
 
-struct Load: ParsableCommand {
+struct Load: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "the target kept what it had to",
+        .bad: "it did not, or something was left behind",
+        .cannotRun:
+            "the run could not be made, cannot be believed, was stopped before a call was over, or was ended at once by a second signal, without a report",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Put many calls on a SIP system, measure both ends, and say whether the figures can be believed.",
         discussion: """
@@ -13,8 +20,7 @@ struct Load: ParsableCommand {
             With --expect echo what comes back has to go on as long as the call does; with --expect sound a target may end what it plays.
 
             The report opens with whether the run can be believed: when the tool was late itself it says so, and blames nobody. A figure that \
-            was not measured is absent. Exit code 0: good; 1: the target is not, or something was left behind; 2: what was typed; 3: the run could not be made, \
-            cannot be believed, was stopped before a call was over, or was ended at once by a second signal, without a report.
+            was not measured is absent. \(ExitStatus.sentence(exits))
 
             Service levels (--slo) are terms as setup_p95<200ms, mos_p5>=4.0, failed<0.1%, joined by commas. Metrics, each with _pN, _mean, _min or \
             _max: setup, ring, answer, media, end, invite_transit, answer_transit, bye_transit, delay, jitter, loss, rtt, mos, r. Shares of the calls:

@@ -8,10 +8,15 @@ import SIP
 import Synchronization
 import UserAgent
 
-struct Ping: ParsableCommand {
+struct Ping: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "the server answers 2xx",
+        .bad: "it does not",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Ask a SIP server whether it takes calls (OPTIONS).",
-        discussion: "Exit code 0 when it answers 2xx, 1 otherwise. The container's health check.")
+        discussion: "\(ExitStatus.sentence(exits)) The container's health check.")
 
     @Argument(help: "sip:127.0.0.1:5060, or an address and port.") var target: String
     @Option(help: "Seconds to wait.") var timeout = 3.0
@@ -31,7 +36,7 @@ struct Ping: ParsableCommand {
     func run() throws {
         let report = try report()
         if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
-        if !report.isGood { throw ExitCode(1) }
+        if !report.isGood { throw ExitCode(.bad) }
     }
 
     func report() throws -> Report {

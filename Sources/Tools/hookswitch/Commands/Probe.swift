@@ -3,13 +3,19 @@ import Foundation
 import Primitives
 import SIP
 
-struct Probe: ParsableCommand {
+struct Probe: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "all four ways work",
+        .bad: "a way is dead",
+        .cannotRun: "a way is not known, or the probe was stopped",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Call a gateway from outside, and name the direction that is dead: SIP or sound, out or in.",
         discussion: """
             Run it where callers are, not on the gateway's machine or in its container. Calls a number that plays a tone and one that echoes, and tells from \
-            both which of the four ways works, what the gateway told of its own addresses, and what mends it. Exit code 1 when a way is dead, \
-            3 when one is not known, or the probe was stopped. Standard error tells what it waits for.
+            both which of the four ways works, what the gateway told of its own addresses, and what mends it. \(ExitStatus.sentence(exits)) \
+            Standard error tells what it waits for.
 
             Examples:
               hookswitch probe 203.0.113.5
@@ -28,7 +34,7 @@ struct Probe: ParsableCommand {
         let teller = Teller(json ? nil : .standardError), report = try examine(telling: teller)
         teller.finish()
         if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
-        if let code = report.exitCode { throw ExitCode(code) }
+        if report.status != .good { throw ExitCode(report.status) }
     }
 
     func examine(telling teller: Teller = Teller(nil)) throws -> ProbeReport {

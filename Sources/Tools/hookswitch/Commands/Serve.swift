@@ -12,11 +12,18 @@ import Store
 import Synchronization
 import UserAgent
 
-struct Serve: ParsableCommand {
+struct Serve: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "it was stopped by a signal",
+        .usage: "the configuration is wrong",
+        .cannotRun: "a port is in use, or a file cannot be used",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Run the gateway.",
         discussion: """
             SIGTERM and SIGINT drain: no new calls, the rest ended after `drain` seconds, exit 0. A later one stops at once.
+            \(ExitStatus.sentence(exits))
 
             Settings (in the file, as HOOKSWITCH_… variables, and as flags: --media-ports 20000-20099):
             \(Setting.all.map(\.listing).joined(separator: "\n"))

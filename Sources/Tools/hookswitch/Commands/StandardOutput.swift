@@ -4,8 +4,7 @@ import Primitives
 
 /// Where results go. One that cannot be written is told of, and not lost.
 enum StandardOutput {
-    /// What a shell says of a program that SIGPIPE has ended.
-    static let readerHasGone = ExitCode(141)
+    static let readerHasGone = ExitCode(.readerHasGone)
 
     /// Writes the text and a newline, for a person: what a stranger wrote in it is no command to a terminal.
     /// - Throws: a `Failure` with exit code 3; `readerHasGone`, without a word, when nobody reads any more.

@@ -3,7 +3,13 @@ import Foundation
 import Primitives
 import Workbench
 
-struct Torture: ParsableCommand {
+struct Torture: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "no case failed",
+        .bad: "a case failed",
+        .cannotRun: "it could not begin, or was stopped by a signal: what was under way is hung up, and not judged",
+    ]
+
     static let configuration = CommandConfiguration(
         abstract: "Do to a SIP system what the RFCs say that it must stand, and say case by case whether it does.",
         discussion: """
@@ -13,8 +19,7 @@ struct Torture: ParsableCommand {
 
             Three verdicts: passed; failed, with what was expected and what came; not judged, with the reason. So that answers come back, messages over \
             UDP get an rport, and a Call-ID and branch of their own; --exact leaves every byte as it is, and needs port 5060 (--local) for the answers. \
-            Exit code 0: no case failed; 1: one did; 2: what was typed; 3: it could not begin, or was stopped \
-            by a signal: what was under way is hung up, and not judged. A second signal ends it at once.
+            \(ExitStatus.sentence(exits)) A second signal ends it at once.
 
             Examples:
               hookswitch torture sip:9196@127.0.0.1
@@ -24,10 +29,10 @@ struct Torture: ParsableCommand {
 
     @Argument(help: "sip:9196@127.0.0.1:5060") var target: String?
 
-    @Option(help: ArgumentHelp("Only these cases, or groups: rfc4475, rfc5118, races, offer-answer.", valueName: "name,…")) var only:
-        String?
+    @Option(help: ArgumentHelp("Only these cases, or groups: rfc4475, rfc5118, races, offer-answer (default: all).", valueName: "name,…"))
+    var only: String?
     @Flag(help: "Name the cases, and end.") var list = false
-    @Option(help: ArgumentHelp("udp or tcp.", valueName: "transport")) var transport: String?
+    @Option(help: ArgumentHelp("udp or tcp (default: what the URI says, else udp).", valueName: "transport")) var transport: String?
     @Option(help: ArgumentHelp("A line of the target's that is ours: it is registered, and called through the target.", valueName: "line"))
     var register: String?
     @Option(help: ArgumentHelp("The line's password; it answers challenges of our calls too.", valueName: "password")) var password: String?

@@ -200,5 +200,5 @@ struct ConfigurationError: Error, CustomStringConvertible {
 
     /// One line, whatever it quotes.
     var description: String { (place.isEmpty ? message : "\(place): \(message)").onOneLine }
-    var exitCode: Int32 { kind == .usage ? 2 : 3 }
+    var exitCode: Int32 { (kind == .usage ? ExitStatus.usage : .cannotRun).rawValue }
 }

@@ -70,7 +70,7 @@ struct ProbeCall {
         if ending.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds) + 40_000)) == .timedOut { phone.stop() }
         withExtendedLifetime(signals) {}
         phone.close()
-        if wasStopped.withLock(\.self) { throw Failure(message: "the probe was stopped", exitCode: 3) }
+        if wasStopped.withLock(\.self) { throw Failure.cannotRun("the probe was stopped") }
         return shared.told()
     }
 

@@ -16,10 +16,9 @@ struct ProbeReport: Codable, Equatable {
     var server: String
     var ways: [Way]
 
-    /// Nil where all four ways work.
-    var exitCode: Int32? {
+    var status: ExitStatus {
         let states = Set(ways.map(\.state))
-        return states.contains(.dead) ? 1 : states.contains(.unknown) ? 3 : nil
+        return states.contains(.dead) ? .bad : states.contains(.unknown) ? .cannotRun : .good
     }
 
     init(server: SocketAddress, usesTCP: Bool, tone: ProbeEvidence, echo: ProbeEvidence?) {

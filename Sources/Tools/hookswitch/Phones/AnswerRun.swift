@@ -121,7 +121,7 @@ private final class Desk: Sendable {
     private func registrationFailed(_ status: Int, _ retry: Duration) {
         let isRefused = (400..<500).contains(status) && status != 408 && !state.withLock { $0.isRegistered }
         guard isRefused else { return teller.say("the registration failed with \(status); again in \(retry.wholeMilliseconds / 1_000) s") }
-        note(Failure(message: "the registration was refused with \(status)", exitCode: 1))
+        note(Failure.bad("the registration was refused with \(status)"))
         finished.signal()
     }
 
@@ -142,7 +142,7 @@ private final class Desk: Sendable {
         var file: String?, result = record.result()
         if let recordings, record.answered != nil {
             if let error = recordings.finish(call) {
-                note(Failure(message: error.description, exitCode: 3))
+                note(Failure.cannotRun(error.description))
                 result.failure = result.failure ?? error.description
             } else {
                 file = recordings.path(of: call)

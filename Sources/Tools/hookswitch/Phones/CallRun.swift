@@ -87,7 +87,7 @@ struct CallRun {
         if record.answered != nil, !plan.script.digits.isEmpty, !digitsAreSent {
             outcome.complaint =
                 outcome.complaint
-                ?? Failure(message: "the call ended before all keys were pressed, or the other side takes none", exitCode: 1)
+                ?? Failure.bad("the call ended before all keys were pressed, or the other side takes none")
         }
         return outcome
     }

@@ -11,7 +11,8 @@ import Workbench
 struct PhoneOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The server that everything is sent to: an address, with :PORT unless it is 5060 (TLS: 5061).", valueName: "address"))
+            "The server that everything is sent to: an address, with :PORT unless it is 5060 (TLS: 5061) (default: the host of the URI).",
+            valueName: "address"))
     var server: String?
 
     @Option(help: ArgumentHelp("udp, tcp or tls (default: what the URI says, else udp).", valueName: "transport"))
@@ -34,15 +35,17 @@ struct PhoneOptions: ParsableArguments {
     @Option(
         name: .long, defaultAsFlag: "sdes", parsing: .next,
         help: ArgumentHelp(
-            "Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can; off.", valueName: "how"))
+            "Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can (default: off).",
+            valueName: "how"))
     var srtp: String? = nil
 
     @Option(
         help: ArgumentHelp(
-            "What is offered or taken, best first: opus, g722, pcmu, pcma; also l16/8000 to l16/48000.", valueName: "codec,…"))
+            "Codecs that are offered or taken, best first: opus, g722, pcmu, pcma; also l16/8000 to l16/48000 (default: opus,g722,pcmu,pcma; of load pcmu).",
+            valueName: "codec,…"))
     var codec: String?
 
-    @Option(help: ArgumentHelp("Who we are, without registering: 1001, or 1001@example.test.", valueName: "user"))
+    @Option(help: ArgumentHelp("Our user, without registering: 1001, or 1001@example.test (default: hookswitch).", valueName: "user"))
     var from: String?
 
     @Option(help: ArgumentHelp("For digest challenges; with --accounts {} stands for the line's number.", valueName: "password"))
