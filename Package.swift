@@ -75,7 +75,8 @@ let package = Package(
             swiftSettings: strict),
 
         .target(
-            name: "CallJournal", dependencies: ["CallKit", "Primitives", "SDP", "SIP"], path: "Sources/Engines/CallJournal", swiftSettings: strict),
+            name: "CallJournal", dependencies: ["CallKit", "Primitives", "SDP", "SIP"], path: "Sources/Engines/CallJournal",
+            swiftSettings: strict),
 
         .target(
             name: "Calls", dependencies: ["CallJournal", "CallKit", "Media", "Primitives", "RTP", "SDP", "SIP", "UserAgent"],

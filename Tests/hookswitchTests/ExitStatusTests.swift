@@ -13,6 +13,7 @@ import Testing
     }
 
     @Test func `a sentence names each code with its meaning`() {
-        #expect(ExitStatus.sentence([.good: "it is there", .cannotRun: "it is not known"]) == "Exit code 0: it is there; 3: it is not known.")
+        #expect(
+            ExitStatus.sentence([.good: "it is there", .cannotRun: "it is not known"]) == "Exit code 0: it is there; 3: it is not known.")
     }
 }

@@ -76,7 +76,8 @@ extension JournalEvent.Kind {
         case .callRefused:
             .init(
                 "An INVITE became no call. With the UUID of its `invite.received`.",
-                [.always(.callid), .always(.status), .always(.cause, "see `reason`"), .always(.reason, "the cause in words")] + Self.unwritten)
+                [.always(.callid), .always(.status), .always(.cause, "see `reason`"), .always(.reason, "the cause in words")]
+                    + Self.unwritten)
         case .registerAccepted:
             .init(
                 "A device registered, or took its registration back.",

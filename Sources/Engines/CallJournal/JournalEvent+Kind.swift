@@ -102,7 +102,7 @@ extension JournalEvent {
         case error, code, cause, version
         case rule, count, text
         case incoming, outgoing, incomingBasis, outgoingBasis, oneWay
-        case user
+        case user, from, to, uri, agent, media, expires, run, calls
         case lost, expected
         case loss
         case jitter
