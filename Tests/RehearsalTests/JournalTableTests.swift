@@ -2,7 +2,7 @@ import Gateway
 import Rehearsal
 import Testing
 
-/// The table of kinds and details is what a gateway writes.
+/// The table of kinds and details, which the reference is made from, is what a gateway writes.
 @Suite struct JournalTableTests {
     @Test(arguments: [1, 5] as [UInt64]) func `events carry the details of the table`(seed: UInt64) {
         let rehearsal = Rehearsal(RehearsalSettings(seed: seed))

@@ -5,7 +5,7 @@ import UserAgent
 @testable import Gateway
 @testable import Rehearsal
 
-/// The table of metrics is what a gateway tells.
+/// The table of metrics, which the reference is made from, is what a gateway tells.
 @Suite struct MetricTableTests {
     @Test func `the values of labels are those of the table, all of them from the start`() {
         let stage = Stage()

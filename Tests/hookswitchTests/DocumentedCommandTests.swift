@@ -11,7 +11,7 @@ import Workbench
 
     /// By their paths: the README, every page, tutorial and guide, what is said in the configurations that we ship, and the help.
     static let pages: [String: String] = {
-        let found = ["Sources", "docs/tutorials", "docs/guides"].flatMap { documents(under: $0) }
+        let found = ["Sources", "docs/tutorials", "docs/guides", "docs/reference"].flatMap { documents(under: $0) }
         let paths = ["README.md"] + found + ["Configs/hookswitch.yaml"]
         var pages: [String: String] = [:]
         for path in paths { pages[path] = try? String(contentsOf: root.appending(path: path), encoding: .utf8) }
@@ -50,7 +50,9 @@ import Workbench
     static let commands = all { page in
         let lines = blocks(page).flatMap(\.lines) + page.components(separatedBy: "\n").filter { $0.hasPrefix("  hookswitch ") }
         let typed = (lines + spans(page)).flatMap { $0.components(separatedBy: " && ") }.map { $0.trimmingCharacters(in: .whitespaces) }
-        return typed.map { $0.hasPrefix("$ ") ? String($0.dropFirst(2)) : $0 }.filter { $0.hasPrefix("hookswitch ") }
+        let commands = typed.map { $0.hasPrefix("$ ") ? String($0.dropFirst(2)) : $0 }.filter { $0.hasPrefix("hookswitch ") }
+        // Not a synopsis.
+        return commands.filter { !$0.contains("<") && !$0.contains("[options]") }
     }
 
     @Test func `the commands are found`() {

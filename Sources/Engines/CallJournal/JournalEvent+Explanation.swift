@@ -1,5 +1,5 @@
 extension JournalEvent.Kind {
-    /// The meaning of a kind, and the details that its events carry: the one table that tests hold events to.
+    /// The meaning of a kind, and the details that its events carry: the one table that the reference reads, and that tests hold events to.
     public struct Explanation: Sendable {
         public var help: String
         public var details: [Detail]

@@ -1,7 +1,7 @@
 import Gateway
 import Runtime
 
-/// A family of figures at `/metrics`: a row of the one table that the exposition is made from (``all``).
+/// A family of figures at `/metrics`: a row of the one table that the exposition and the reference read (``all``).
 public struct MetricFamily: Sendable {
     public enum Kind: String, Sendable {
         /// Only ever grows.

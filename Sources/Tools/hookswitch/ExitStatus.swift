@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The exit codes: the one table that the code and the help read.
+/// The exit codes: the one table that the code, the help and the reference read.
 enum ExitStatus: Int32, CaseIterable, Sendable {
     case good = 0
     case bad = 1

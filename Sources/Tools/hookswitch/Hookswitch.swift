@@ -11,7 +11,7 @@ import Foundation
         version: version,
         subcommands: [
             Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Torture.self, Demo.self, AuditCommand.self,
-            LadderCommand.self, Ping.self,
+            LadderCommand.self, Ping.self, Reference.self,
         ])
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
@@ -143,14 +143,16 @@ enum SettingFlags {
 struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("The configuration file, YAML (default: lines 1001-1009 and echo on loopback).", valueName: "file"))
+        help: ArgumentHelp("The configuration file, YAML (default: lines 1001-1009 and echo on loopback).", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"]))
     var config: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             "One setting, as media.ports=20000-20099; each once. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS).",
-            valueName: "key=value"))
+            valueName: "key=value"),
+        completion: .list(Setting.all.map { "\($0.path)=" }))
     var set: [String] = []
 
     func load() throws -> ServeConfiguration {

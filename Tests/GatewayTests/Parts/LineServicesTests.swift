@@ -49,7 +49,7 @@ import UserAgent
     /// The result of a code, in a few words.
     private func perform(_ code: FeatureCode.Dialled, _ number: Text = "*78") -> String {
         switch parts.services.perform(code, number, of: line) {
-        case .announce(let announcement): announcement.tone == Announcement.confirmation(true).tone ? "on" : "off"
+        case .announce(let announcement): announcement.source == AnnouncementApplication.confirmation(true).source ? "on" : "off"
         case .call(let number): "call \(number)"
         case .refused(let status, let reason): "\(status)" + (reason.map { " \($0)" } ?? "")
         }

@@ -114,11 +114,12 @@ final class Parts {
         return wakeUps
     }()
     private(set) lazy var originations = Originations(context, table, router, services, dialling)
-    private(set) lazy var ringing = Ringing(context, table, router, dialling, wakeUps, originations)
+    private(set) lazy var applications = Applications(context, recorder)
+    private(set) lazy var ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
     private(set) lazy var holding = Holding(table)
     private(set) lazy var transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding)
     private(set) lazy var incomingCalls = IncomingCalls(
-        context, table, admission, router, services, dialling, ringing, transfers, userAgent)
+        context, table, admission, RequestLog(context), router, services, dialling, ringing, transfers, userAgent)
 
     func line(_ number: Text) -> Line { lines.line(numbered: number)! }
 

@@ -57,13 +57,10 @@ import Testing
         #expect(recorded(both) == ["2000-3000-2000"])
     }
 
-    @Test func `a private caller is not named, and an announcement is not recorded`() throws {
+    @Test func `a private caller is not named`() throws {
         defer { clearUp() }
         let parts = try parts("2000"), caller = try parts.talk().caller
-        caller.announcement = .confirmation(true)
-        parts.recorder.begin(caller)
-        #expect(recorded(parts).isEmpty)
-        (caller.announcement, caller.party.isPrivate) = (nil, true)
+        caller.party.isPrivate = true
         parts.recorder.begin(caller)
         #expect(recorded(parts) == ["2000-unknown-2000"])
     }
@@ -74,8 +71,7 @@ import Testing
         let leg = try #require(try parts.call("9196"))
         parts.recorder.begin(leg)
         #expect(recorded(parts).isEmpty)
-        leg.sound.hasPlayed = true
-        parts.recorder.begin(leg)
+        parts.applications.sourceFinished(leg)
         #expect(recorded(parts) == ["9196-1000-9196"])
     }
 

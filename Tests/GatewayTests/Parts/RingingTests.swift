@@ -35,9 +35,9 @@ import UserAgent
         parts.wait(.milliseconds(2_999))
         #expect(parts.dueTimers().isEmpty)
         parts.wait(.milliseconds(1))
-        #expect(parts.dueTimers() == [.script, .script])
+        #expect(parts.dueTimers() == [.application, .application])
         legs[1].end(.action)
-        for leg in legs { parts.ringing.perform(.answer, leg) }
+        for leg in legs { parts.applications.advance(leg) }
         #expect(parts.wire.statuses().sorted() == [100, 100, 180, 180, 200, 603])
     }
 

@@ -224,8 +224,9 @@ import UserAgent
         let session = try parts.session(Parts.request(.invite, call: Text("taker\(parts.sessions.count)")))
         let caller = CallerIdentity(user: user, host: Parts.domain, isKnown: isKnown)
         let call = IncomingCall(session: session, caller: caller, callingLine: line.map { parts.line($0) })
-        guard let old = parts.transfers.legToReplace(by: call, values) else { return "\(parts.wire.statuses().last ?? 0)" }
-        return old.direction == .incoming ? "caller" : "callee"
+        do throws(Transfers.Refusal) {
+            return try parts.transfers.legToReplace(by: call, values).direction == .incoming ? "caller" : "callee"
+        } catch { return "\(error.status)" }
     }
 
     private static func replaces(_ leg: Leg, _ more: Text = "") -> Text {

@@ -1,6 +1,6 @@
 import Gateway
 
-/// A key of an entry of `lines`, or of what stands within one: the one table that the reader and its hints read.
+/// A key of an entry of `lines`, or of what stands within one: the one table that the reader, its hints and the reference read.
 struct LineKey: Sendable {
     /// From the line down, as `trunk.rewrite.match`.
     var path: String

@@ -1,5 +1,5 @@
 /// One setting: where it stands in the file, what it takes, what holds without it, and what it sets. The one table that the file, the
-/// environment, the flags and the help text all read.
+/// environment, the flags, the help text and the reference all read.
 struct Setting: Sendable {
     /// Dotted, as `media.ports`.
     var path: String
