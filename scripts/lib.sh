@@ -49,6 +49,17 @@ choose_release() {
     fi
 }
 
+# build_release: builds hookswitch as it is shipped; its path in binary.
+build_release() {
+    need_build_packages
+    need_swift
+    say "building (release)"
+    choose_release
+    swift build "${release[@]}" --product hookswitch >&2
+    # shellcheck disable=SC2034  # by those that source this
+    binary=$(swift build -c release --show-bin-path)/hookswitch
+}
+
 # What the package links.
 need_build_packages() { need_packages libssl-dev libopus-dev libsqlite3-dev libc-ares-dev pkg-config; }
 
