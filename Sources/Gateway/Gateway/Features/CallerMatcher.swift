@@ -19,9 +19,11 @@ struct CallerMatcher {
         return handle.value.lowercased()
     }
 
-    /// The key of a number or address as a person writes it.
+    /// The key of a number or address as a person writes it; `sip:` may be left out, which the handle of a caller always has.
     static func key(ofWritten text: String) -> String {
-        key(of: CXHandle(type: text.utf8.contains(UInt8(ascii: "@")) ? .generic : .phoneNumber, value: text))
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return key(of: CXHandle(type: .phoneNumber, value: text)) }
+        let address = text.lowercased()
+        return address.hasPrefix("sip:") || address.hasPrefix("sips:") ? address : "sip:" + address
     }
 
     private static func digits(_ number: Text) -> Text { number.hasPrefix("+") ? Text(number.bytes.dropFirst()) : number }
