@@ -31,6 +31,20 @@ import Testing
         #expect(place.path(of: Self.call, caller: caller, called: "", line: "", at: Self.date) == "rec/\(name).wav")
     }
 
+    @Test(arguments: [
+        ("rec.d/calls", "rec.d/calls/"), (".", "./"), ("..", "../"), ("a/..", "a/../"), ("{line}/x.wav", "."), ("x.wav", "."),
+        ("/x.wav", "/"),
+        ("rec/{line}/x.wav", "rec/"), ("{line}/", "."), ("a}b/x.wav", "a}b/"), ("rec/{line}-{date}", "rec/"),
+    ])
+    func `the folder is what stands before the first name in braces`(pattern: String, folder: String) throws {
+        #expect(try RecordingPlace(pattern).folder == folder)
+    }
+
+    @Test(arguments: [("{}.wav", "{}"), ("{Line}.wav", "{Line}"), ("a.", "."), ("a.WAV", ".WAV"), ("{line}.wav.mp3", ".mp3")])
+    func `an error names what it found`(pattern: String, found: String) {
+        #expect { _ = try RecordingPlace(pattern) } throws: { "\($0)".contains("'\(found)'") }
+    }
+
     @Test func `a name has a bound`() throws {
         let place = try RecordingPlace("{caller}.wav")
         #expect(

@@ -53,7 +53,7 @@ public struct RecordingPlace: Hashable, Sendable {
         let name = pattern.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         let isFolder = !name.contains(".") || name == "." || name == ".."
         let whole = isFolder ? (name.isEmpty ? pattern : pattern + "/") + Self.usualName : pattern
-        let suffix = whole.split(separator: ".").last.map(String.init) ?? ""
+        let suffix = whole.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? ""
         guard let format = RecordingFormat(rawValue: suffix == "ogg" ? "opus" : suffix) else { throw .format(suffix) }
         self.format = format
         parts = try Self.parse(whole)
