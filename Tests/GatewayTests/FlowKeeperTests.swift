@@ -81,6 +81,31 @@ import UserAgent
         #expect(done.count == 3 && done.last?.1 == .failed)
     }
 
+    /// RFC 5626 §4.4.1: between 80 and 100 % of the interval, which the far end may ask to be shorter (RFC 6223 §4.2), not below 5 s.
+    @Test(
+        arguments: [
+            ("", 16_000, 20_000), (";keep=0", 16_000, 20_000), (";keep", 16_000, 20_000), (";keep=10", 8_000, 10_000),
+            (";keep=1", 4_000, 5_000),
+            (";keep=300", 16_000, 20_000), (";keep=4294967295", 16_000, 20_000), (";keep=99999999999", 16_000, 20_000),
+            (";keep=soon", 16_000, 20_000),
+        ] as [(String, Int64, Int64)])
+    func `the first question comes within the last fifth of the interval`(keep: String, earliest: Int64, latest: Int64) {
+        var random = SeededRandom(seed: 7), waits: Set<Int64> = []
+        for _ in 0..<300 {
+            let keeper = FlowKeeper(.seconds(20), over: .udp, agreed: Self.via(keep), at: .zero) { random.next() }
+            waits.insert(((keeper.deadline ?? .zero) - .zero).wholeMilliseconds)
+        }
+        #expect(waits.min()! >= earliest && waits.max()! <= latest && waits.count > 200, "\(waits.min()!) to \(waits.max()!)")
+        #expect(waits.max()! > latest - (latest - earliest) / 10 && waits.min()! < earliest + (latest - earliest) / 10, "all of it is used")
+    }
+
+    @Test func `nothing is done before its time`() throws {
+        var keeper = Self.keeper(.udp, ";keep=20")
+        let due = try #require(keeper.deadline)
+        #expect(keeper.advance(to: due + .nanoseconds(-1)) { 7 } == [] && keeper.advance(to: due) { 7 }.count == 1)
+        #expect(keeper.deadline == due + .milliseconds(500) && keeper.advance(to: due + .milliseconds(499)) { 7 } == [])
+    }
+
     @Test func `answers to others, and what is no answer, are passed over`() {
         var keeper = Self.keeper(.udp, ";keep=20")
         _ = Self.run(&keeper, until: 20)

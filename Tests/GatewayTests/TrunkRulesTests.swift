@@ -62,6 +62,22 @@ import Testing
         }
     }
 
+    @Test func `between lines goes what one user tells another, and nothing that telephones obey`() throws {
+        let message = try message([
+            ("Subject", "s"), ("X-Answer", "auto"), ("User-to-User", "u;encoding=hex"), ("Alert-Info", "<http://x>"),
+        ])
+        #expect(HeaderRules.betweenLines.passed(from: message).map(\.0.text) == ["Subject", "User-to-User"])
+        #expect(!HeaderRules.betweenLines.isEmpty && HeaderRules().isEmpty && HeaderRules().passed(from: message).isEmpty)
+    }
+
+    @Test func `what is set and nothing copied is a rule too`() throws {
+        var rules = HeaderRules()
+        rules.set = [try #require(.init(name: "Priority", value: "urgent"))]
+        let message = try message([("Priority", "low")])
+        #expect(!rules.isEmpty && rules.passed(from: message).isEmpty)
+        #expect(rules.towardsTrunk(from: message).map { "\($0.0): \($0.1)" } == ["Priority: urgent"])
+    }
+
     @Test func `a star takes no header of a dialog with it`() throws {
         var rules = HeaderRules()
         rules.copy = [try #require(.init("co*"))]

@@ -58,6 +58,41 @@ import Testing
         }
     }
 
+    // The clock goes from 02:00 to 03:00 on 2026-03-29, and shows 02:00 to 03:00 twice on 2026-10-25.
+    @Test(arguments: [("2026-03-29", 60), ("2026-10-25", 31 * 60)] as [(String, Double)])
+    func `a minute that the clock skips is the next that there is, and of two that it shows the first counts`(day: String, seconds: Double)
+    {
+        let schedule = schedule([.init(days: [.sunday], from: 2 * 60 + 30, to: 5 * 60)])
+        let before = date(day + " 01:59"), stretch = schedule.stretch(at: before)
+        #expect(!stretch.isInside && stretch.until.timeIntervalSince(before) == seconds)
+        #expect(schedule.stretch(at: stretch.until) == .init(isInside: true, until: date(day + " 05:00")))
+    }
+
+    @Test func `a window that ends at the minute at which it begins lasts a day`() {
+        let schedule = schedule([.init(days: [.friday], from: 8 * 60, to: 8 * 60)])
+        #expect(schedule.stretch(at: date("2026-11-20 08:00")) == .init(isInside: true, until: date("2026-11-21 08:00")))
+        #expect(schedule.stretch(at: date("2026-11-20 07:59")) == .init(isInside: false, until: date("2026-11-20 08:00")))
+    }
+
+    @Test(arguments: [[], [.init(days: [], from: 0, to: 1_440)]] as [[WeeklySchedule.Window]])
+    func `without a window, or a day of it, nothing is inside for a week`(windows: [WeeklySchedule.Window]) {
+        let now = date("2026-11-20 12:00")
+        #expect(schedule(windows).stretch(at: now) == .init(isInside: false, until: now.addingTimeInterval(7 * 86_400)))
+    }
+
+    @Test func `windows that overlap are one, in whatever order they are written`() {
+        let schedule = schedule([
+            .init(days: [.friday], from: 720, to: 780), .init(days: [.friday], from: 600, to: 730),
+            .init(days: [.friday], from: 660, to: 700),
+        ])
+        #expect(schedule.stretch(at: date("2026-11-20 10:30")) == .init(isInside: true, until: date("2026-11-20 13:00")))
+    }
+
+    @Test func `days are numbered and named as calendars do`() {
+        #expect(WeeklySchedule.Weekday.allCases.map(\.short) == ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
+        #expect(WeeklySchedule.Weekday.sunday.rawValue == 1 && WeeklySchedule.Weekday.saturday.rawValue == 7)
+    }
+
     @Test func `a schedule that is always on still says an end`() {
         let always = schedule([.init(days: Set(WeeklySchedule.Weekday.allCases), from: 0, to: 1_440)])
         let stretch = always.stretch(at: date("2026-11-20 12:00"))
