@@ -1,5 +1,6 @@
 /// The codecs that this server can encode and decode.
 public enum AudioCodec: Hashable, Sendable, CaseIterable {
+    /// Opus (RFC 6716), G.722, and G.711 with µ-law and with A-law.
     case opus, g722, pcmu, pcma
     /// L16, uncompressed (RFC 3551 §4.5.11), at 8, 16, 44.1 and 48 kHz.
     case linear8, linear16, linear44, linear48
@@ -37,6 +38,7 @@ public enum AudioCodec: Hashable, Sendable, CaseIterable {
         self == .opus ? [8_000, 12_000, 16_000, 24_000, 48_000].contains(sampleRate) : sampleRate == nativeSampleRate
     }
 
+    /// L16 at any of its rates.
     @inlinable public var isLinear: Bool {
         switch self {
         case .linear8, .linear16, .linear44, .linear48: true

@@ -5,6 +5,7 @@ public struct ComfortNoise: Hashable, Sendable {
     /// dB below the overload point, 0…127 (a full-scale sine lies at 3).
     public var level: UInt8
 
+    /// - Parameter level: more than 127 counts as 127.
     public init(level: UInt8) { self.level = min(level, 127) }
 
     /// Nil for an empty payload. The highest bit is reserved, and left out.
@@ -30,6 +31,7 @@ public struct NoiseGenerator: Sendable {
     /// - Parameter seed: of the noise, which is the same for the same seed.
     public init(seed: UInt64 = 1) { state = seed }
 
+    /// Fills a frame with noise of that level. Allocates nothing.
     public mutating func fill(_ samples: inout MutableSpan<Int16>, _ noise: ComfortNoise) {
         // Even noise between two limits is as loud as their amplitude over the root of three.
         let amplitude = Float(min(32_767, 32_768 * pow(10, -Double(noise.level) / 20) * 3.0.squareRoot()))

@@ -4,6 +4,7 @@
 /// Mono. Holds all its memory from `init` on (Opus 18 kB); decoding allocates nothing and never traps on what a peer sends. Belongs to one
 /// lane.
 public final class FrameDecoder {
+    /// What it decodes.
     public let codec: AudioCodec
     /// Of the PCM that comes out, in Hz.
     public let sampleRate: Int

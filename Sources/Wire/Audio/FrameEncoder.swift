@@ -2,6 +2,7 @@
 ///
 /// Mono. Holds all its memory from `init` on (Opus 44 kB); encoding allocates nothing. Belongs to one lane.
 public final class FrameEncoder {
+    /// What it encodes into.
     public let codec: AudioCodec
     /// Of the PCM that goes in, in Hz.
     public let sampleRate: Int

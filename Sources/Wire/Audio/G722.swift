@@ -3,6 +3,7 @@ public struct G722Encoder: Sendable {
     private var low = G722Band(low: true), high = G722Band(low: false)
     private var mirror = QuadratureMirror()
 
+    /// An encoder at rest; G.722 knows no packets and goes on over all that comes.
     public init() {}
 
     /// Encodes an even number of samples into half as many bytes.
@@ -47,6 +48,7 @@ public struct G722Decoder: Sendable {
     private var low = G722Band(low: true), high = G722Band(low: false)
     private var mirror = QuadratureMirror()
 
+    /// A decoder at rest.
     public init() {}
 
     /// Decodes bytes into twice as many samples.

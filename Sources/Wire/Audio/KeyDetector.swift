@@ -5,8 +5,10 @@ import Glibc
 /// A key is there when one low and one high tone stand out from all else, neither 8 dB stronger than the other, for three blocks in a row
 /// (38 ms; Q.24 asks for 40 and refuses 20), and is over when it was away for two. Speech hardly ever makes such a pair.
 public struct KeyDetector: Sendable {
+    /// A key went down, or up again: `0` to `9`, `*`, `#`, `A` to `D`.
     public enum Output: Hashable, Sendable { case began(Character), ended(Character) }
 
+    /// Hz of the sound that it listens to.
     public static let sampleRate = 8_000
     private static let block = 102
     private static let frequencies: [Double] = [697, 770, 852, 941, 1_209, 1_336, 1_477, 1_633]
@@ -18,6 +20,7 @@ public struct KeyDetector: Sendable {
     private var candidate: Int?, blocks = 0
     private var present: Int?, absent = 0
 
+    /// Nothing was heard yet.
     public init() {
         for index in 0..<8 { coefficients[index] = Float(2 * cos(2 * .pi * Self.frequencies[index] / Double(Self.sampleRate))) }
     }

@@ -8,6 +8,7 @@ public struct LevelMeter: Hashable, Sendable {
     public private(set) var peak = 0
     private var energy = 0.0
 
+    /// Nothing was heard yet.
     public init() {}
 
     /// Root mean square over everything heard.
@@ -15,6 +16,7 @@ public struct LevelMeter: Hashable, Sendable {
     /// Of the loudest sample.
     public var peakLevel: Double { decibels(pow(Double(peak) / 32_768, 2)) }
 
+    /// Adds samples of whatever rate. Allocates nothing.
     public mutating func listen(to samples: Span<Int16>) {
         for index in 0..<samples.count {
             let sample = Int(samples[index])
@@ -34,6 +36,7 @@ public struct LevelMeter: Hashable, Sendable {
 
 /// Says when a stream has gone silent and when it is heard again.
 public struct SilenceDetector: Hashable, Sendable {
+    /// What changed.
     public enum Change: Hashable, Sendable { case silent, heard }
 
     /// Before the first sound, silence is not a change.

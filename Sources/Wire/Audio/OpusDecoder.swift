@@ -5,7 +5,9 @@ public struct OpusDecoder: ~Copyable {
     /// 120 ms at 48 kHz: no packet decodes to more samples per channel.
     public static let longestPacket = 5_760
 
+    /// Of the PCM that comes out, in Hz: 8,000, 12,000, 16,000, 24,000 or 48,000.
     public let sampleRate: Int
+    /// 1 or 2, whatever the packets hold.
     public let channels: Int
     private let state: OpaquePointer
 

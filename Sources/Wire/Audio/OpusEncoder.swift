@@ -20,6 +20,7 @@ public struct OpusSettings: Hashable, Sendable {
     /// The highest rate, in Hz, that the far end plays (RFC 7587 `maxplaybackrate`): no bandwidth above it is coded.
     public var maximumPlaybackRate: Int32 = 48_000
 
+    /// What the encoder is to preserve.
     public enum Application: Hashable, Sendable {
         /// Speech that is understood at a low rate.
         case voip
@@ -29,6 +30,11 @@ public struct OpusSettings: Hashable, Sendable {
         var code: Int32 { self == .voip ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_AUDIO }
     }
 
+    /// - Parameters:
+    ///   - bitrate: bits per second.
+    ///   - complexity: 0 to 10; more takes more of the processor.
+    ///   - expectedLossPercent: 0 to 100; error correction takes its share of the bits by it.
+    ///   - discontinuous: silence is not sent.
     public init(
         bitrate: Int32 = 24_000, complexity: Int32 = 5, forwardErrorCorrection: Bool = true, expectedLossPercent: Int32 = 0,
         discontinuous: Bool = false

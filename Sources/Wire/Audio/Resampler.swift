@@ -4,7 +4,9 @@
 /// side
 /// is 8 kHz). Any two rates whose ratio in lowest terms has no number above 480 will do. A value: a copy goes on from the same state.
 public struct Resampler: Sendable {
+    /// Of what comes in, in Hz.
     public let inputRate: Int
+    /// Of what goes out, in Hz.
     public let outputRate: Int
 
     private let up: Int, down: Int

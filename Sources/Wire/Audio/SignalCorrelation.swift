@@ -16,6 +16,7 @@ public struct SignalCorrelation: Hashable, Sendable {
 
     /// A score from which on the two are the same sound.
     public static let threshold = 0.5
+    /// Whether the two are the same sound.
     public var matches: Bool { score >= Self.threshold }
 
     /// - Parameters:

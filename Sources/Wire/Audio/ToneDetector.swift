@@ -35,6 +35,7 @@ public struct ToneDetector: Sendable {
         self.threshold = threshold
     }
 
+    /// Adds samples of its rate. Allocates nothing.
     public mutating func listen(to samples: Span<Int16>) {
         for index in 0..<samples.count {
             let sample = Double(samples[index]) / 32_768

@@ -4,12 +4,16 @@ import Glibc
 public struct Tone: Hashable, Sendable {
     /// Hz; the second is 0 for a single tone.
     public var first: Double
+    /// Hz; 0 for a single tone.
     public var second: Double
     /// Of each frequency, in dB below a full-scale sine (0 is the loudest; telephone tones lie near -20).
     public var level: Double
     /// Milliseconds on, off, on, off …, then again from the start; empty for a steady tone.
     public var cadence: [Int]
 
+    /// - Parameters:
+    ///   - level: of each frequency, in dB below a full-scale sine.
+    ///   - cadence: milliseconds on, off, on ...; empty for a steady tone.
     public init(_ first: Double, _ second: Double = 0, level: Double = -16, cadence: [Int] = []) {
         self.first = first
         self.second = second
@@ -19,8 +23,11 @@ public struct Tone: Hashable, Sendable {
 
     /// The European tones of ITU-T E.180.
     public static let dial = Tone(425)
+    /// One second on, four off.
     public static let ringback = Tone(425, cadence: [1_000, 4_000])
+    /// Half a second on, half a second off.
     public static let busy = Tone(425, cadence: [500, 500])
+    /// A quarter of a second on, a quarter off.
     public static let congestion = Tone(425, cadence: [250, 250])
     /// Before a message is taken.
     public static let beep = Tone(1_000)
@@ -35,7 +42,9 @@ public struct Tone: Hashable, Sendable {
 
 /// Makes the samples of a tone, frame after frame without a jump of phase.
 public struct ToneGenerator: Sendable {
+    /// What it makes.
     public let tone: Tone
+    /// Of the samples, in Hz.
     public let sampleRate: Int
 
     private let steps: (Double, Double)

@@ -1,8 +1,11 @@
 /// Why bytes are no sound file that can be played.
 public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Of a file that begins as WAV does, or as nothing that is known.
     case wav(WAV.ParseError)
+    /// Of an Ogg file.
     case opus(OggOpusError)
 
+    /// Whether it has more samples than are read.
     public var isTooLong: Bool { self == .wav(.tooLong) || self == .opus(.tooLong) }
 
     public var description: String {

@@ -1,5 +1,6 @@
 /// A recording in memory, as one channel of 16-bit samples, and the WAV files that it comes from and goes to.
 public struct WAV: Hashable, Sendable {
+    /// Why bytes are no recording that can be read.
     public enum ParseError: Error, Hashable, Sendable {
         /// No RIFF/WAVE file.
         case notWAV
@@ -17,8 +18,10 @@ public struct WAV: Hashable, Sendable {
 
     /// Hz.
     public var sampleRate: Int
+    /// One channel.
     public var samples: [Int16]
 
+    /// - Parameter sampleRate: in Hz.
     public init(sampleRate: Int, samples: [Int16]) {
         self.sampleRate = sampleRate
         self.samples = samples

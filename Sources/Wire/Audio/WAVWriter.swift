@@ -8,10 +8,13 @@ public struct WAVWriter: Sendable {
     public struct Patch: Hashable, Sendable {
         /// From the start of the file.
         public let offset: Int
+        /// What stands there once the file is whole.
         public let bytes: [UInt8]
     }
 
+    /// Hz.
     public let sampleRate: Int
+    /// 1 or 2.
     public let channels: Int
     /// Per channel.
     public private(set) var sampleCount = 0
@@ -19,6 +22,7 @@ public struct WAVWriter: Sendable {
     /// The most that the format's 32-bit sizes can count, per channel: 37 hours at 8 kHz mono.
     public var sampleLimit: Int { (0xFFFF_FFFE - 44) / (2 * channels) }
 
+    /// - Precondition: 1 to 192,000 Hz, 1 or 2 channels.
     public init(sampleRate: Int, channels: Int = 1) {
         precondition((1...192_000).contains(sampleRate) && (1...2).contains(channels), "a WAV of 1 or 2 channels")
         self.sampleRate = sampleRate

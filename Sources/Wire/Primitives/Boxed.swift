@@ -2,8 +2,10 @@
 ///
 /// It never changes; a new value is a new box.
 public final class Boxed<Value> {
+    /// What is in the box.
     public let value: Value
 
+    /// A new box; copies of it share the value.
     public init(_ value: Value) { self.value = value }
 }
 

@@ -10,7 +10,9 @@ public struct ICECredentials: Hashable, Sendable {
     /// Few calls have any, and every call has several places for them.
     private let words: Boxed<Words>
 
+    /// `ice-ufrag`: 4 to 256 letters, digits, `+` and `/`.
     public var user: Text { words.value.user }
+    /// `ice-pwd`: 22 to 256 of the same. The key of message integrity (RFC 8445 §7.2.2): for no log.
     public var password: Text { words.value.password }
 
     /// Nil unless the two have the letters and the lengths that the RFC allows.

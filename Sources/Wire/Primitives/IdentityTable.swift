@@ -14,9 +14,12 @@ public struct IdentityTable<Value> {
     @usableFromInline var vacant: [Int32] = []
     @usableFromInline var used = 0
 
+    /// An empty table; it takes memory with the first value.
     public init() {}
 
+    /// How many values there are.
     @inlinable public var count: Int { used }
+    /// Whether there is no value.
     @inlinable public var isEmpty: Bool { used == 0 }
 
     /// Everything in it, in no particular order.
@@ -25,6 +28,7 @@ public struct IdentityTable<Value> {
     /// The names of what is in it, in no particular order.
     @inlinable public var names: [UInt128] { keys.indices.compactMap { numbers[$0] == 0 ? nil : keys[$0] } }
 
+    /// The value of this name; nil where there is none. Setting nil takes it away.
     @inlinable public subscript(name: UInt128) -> Value? {
         get {
             guard let entry = entry(for: name) else { return nil }
@@ -37,6 +41,7 @@ public struct IdentityTable<Value> {
         }
     }
 
+    /// The value of this name, for a change in place: where there is none, one begins with the default. Reading stores nothing.
     @inlinable public subscript(name: UInt128, default value: @autoclosure () -> Value) -> Value {
         get { self[name] ?? value() }
         _modify {
@@ -46,8 +51,10 @@ public struct IdentityTable<Value> {
         }
     }
 
+    /// Whether there is a value of this name.
     @inlinable public func contains(_ name: UInt128) -> Bool { entry(for: name) != nil }
 
+    /// Takes the value of this name away, and returns it; nil where there is none.
     @inlinable @discardableResult public mutating func removeValue(forKey name: UInt128) -> Value? {
         guard !numbers.isEmpty else { return nil }
         let place = place(for: name)

@@ -2,8 +2,10 @@
 ///
 /// Everything below the Runtime floor is told the time and cannot ask for it.
 public struct Instant: Comparable, Hashable, Sendable {
+    /// Nanoseconds since the origin of the clock; `UInt64.max` is `distantFuture`.
     public var nanoseconds: UInt64
 
+    /// The instant so many nanoseconds after the origin.
     @inlinable public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// The origin of a virtual clock.
@@ -24,8 +26,10 @@ public struct Instant: Comparable, Hashable, Sendable {
         return Self(nanoseconds: overflow ? 0 : difference)
     }
 
+    /// Moves the instant, and saturates as `+` does.
     @inlinable public static func += (instant: inout Self, duration: Duration) { instant = instant + duration }
 
+    /// The time from `right` to `left`, negative where `left` is earlier. Instants beyond 292 years count as 292 years.
     @inlinable public static func - (left: Self, right: Self) -> Duration {
         .nanoseconds(Int64(clamping: left.nanoseconds) - Int64(clamping: right.nanoseconds))
     }

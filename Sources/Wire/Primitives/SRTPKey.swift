@@ -2,9 +2,13 @@ import Glibc
 
 /// How SRTP encrypts and authenticates (RFC 3711, RFC 7714); the names are those of RFC 4568 §6.2 and RFC 7714 §14.1.
 public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
+    /// AES in counter mode with an authentication tag of 80 bits (RFC 4568 §6.2.1): every implementation has it.
     case aes128CMSHA1_80 = "AES_CM_128_HMAC_SHA1_80"
+    /// The same with a tag of 32 bits for RTP (RFC 4568 §6.2.2).
     case aes128CMSHA1_32 = "AES_CM_128_HMAC_SHA1_32"
+    /// AES-128 in Galois counter mode (RFC 7714 §14.1).
     case aes128GCM = "AEAD_AES_128_GCM"
+    /// AES-256 in Galois counter mode (RFC 7714 §14.1).
     case aes256GCM = "AEAD_AES_256_GCM"
 
     /// All of them, in the order in which we like them.
@@ -12,6 +16,7 @@ public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
     /// What nearly everybody speaks.
     public static let common: Set<SRTPSuite> = [.aes128GCM, .aes128CMSHA1_80]
 
+    /// The suite of this name, as it is written, case included; nil for any other text.
     public init?(name: Text) {
         guard let suite = Self.allCases.first(where: { name == $0.name }) else { return nil }
         self = suite
@@ -22,12 +27,15 @@ public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
 
     /// Bytes of the master key and of the master salt.
     public var keyCount: Int { self == .aes256GCM ? 32 : 16 }
+    /// Bytes of the master salt: 12 with Galois counter mode, else 14.
     public var saltCount: Int { isAEAD ? 12 : 14 }
 
+    /// Whether encryption and authentication are one step (RFC 7714), so that the tag comes from the cipher and not from an HMAC.
     public var isAEAD: Bool { self == .aes128GCM || self == .aes256GCM }
 
     /// Bytes that authenticate an RTP packet; RTCP always has ten in the counter-mode suites (RFC 4568 §6.2.2).
     public var tagCount: Int { isAEAD ? 16 : self == .aes128CMSHA1_32 ? 4 : 10 }
+    /// Bytes that authenticate an RTCP packet.
     public var controlTagCount: Int { isAEAD ? 16 : 10 }
 }
 
@@ -37,6 +45,7 @@ public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
 /// same time wherever
 /// they differ.
 public final class SRTPKey: Sendable {
+    /// The suite that the key is for; it says how many bytes there are.
     public let suite: SRTPSuite
     private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
 

@@ -2,14 +2,17 @@
 ///
 /// For rehearsals and tests. Tags, nonces and SSRCs of a running server come from the operating system's source.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
+    /// The seed that it began with, to be printed with a failure.
     public let seed: UInt64
     private var state: UInt64
 
+    /// The numbers of this seed, from the first on.
     public init(seed: UInt64) {
         self.seed = seed
         state = seed
     }
 
+    /// The next 64 bits.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

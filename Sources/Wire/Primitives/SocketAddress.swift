@@ -1,29 +1,40 @@
 /// An IPv4 or IPv6 address. IPv4-mapped IPv6 addresses are kept as IPv4, so that one peer has one address.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The version of the Internet Protocol.
     public enum Family: Hashable, Sendable { case v4, v6 }
 
+    /// IPv4 or IPv6; an IPv4-mapped address counts as IPv4.
     public let family: Family
     /// Network order: the first byte of the address is the highest byte of `high`. IPv4 sits in the low 32 bits of `low`.
     public let high: UInt64
+    /// The low 64 bits of an IPv6 address, or the 32 bits of an IPv4 address.
     public let low: UInt64
 
+    /// An IPv4 address as a number: its first byte is the highest, so that 127.0.0.1 is `0x7F00_0001`.
     public init(v4: UInt32) { (family, high, low) = (.v4, 0, UInt64(v4)) }
 
+    /// An IPv6 address as two numbers. `::ffff:0:0/96` becomes the IPv4 address that it maps (RFC 4291 §2.5.5.2).
     public init(v6High: UInt64, low: UInt64) {
         let mapped = v6High == 0 && low >> 32 == 0xFFFF
         (family, high, self.low) = mapped ? (.v4, 0, low & 0xFFFF_FFFF) : (.v6, v6High, low)
     }
 
+    /// 127.0.0.1.
     public static let loopback = IPAddress(v4: 0x7F00_0001)
+    /// 0.0.0.0: to bind to every IPv4 address.
     public static let anyV4 = IPAddress(v4: 0)
+    /// `::`: to bind to every IPv6 address.
     public static let anyV6 = IPAddress(v6High: 0, low: 0)
 
+    /// Whether all bits are zero: no address, or all of them.
     public var isAny: Bool { high == 0 && low == 0 }
+    /// 127.0.0.0/8 or `::1`.
     public var isLoopback: Bool { family == .v4 ? low >> 24 == 127 : high == 0 && low == 1 }
     /// All addresses that one client has: an IPv4 address alone, and of IPv6 the /64 network.
     public var clientNetwork: IPAddress { family == .v6 ? IPAddress(v6High: high, low: 0) : self }
     /// Multicast, or the broadcast of IPv4: no machine's own.
     public var isForSeveral: Bool { isMulticast || family == .v4 && low == 0xFFFF_FFFF }
+    /// 224.0.0.0/4 or `ff00::/8`.
     public var isMulticast: Bool { family == .v4 ? low >> 28 == 0xE : high >> 56 == 0xFF }
 
     /// Dotted decimal or RFC 4291 text, without brackets; nil for anything else.
@@ -40,6 +51,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// As `init(_: Text)`.
     public init?(_ string: String) { self.init(Text(string)) }
 
     public var description: String { text.description }
@@ -144,9 +156,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// An address and a port, as a socket has them.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
+    /// Of the machine.
     public var address: IPAddress
+    /// Of the socket; 0 lets the kernel choose when it is bound.
     public var port: UInt16
 
+    /// An address with a port.
     public init(_ address: IPAddress, port: UInt16) {
         self.address = address
         self.port = port
@@ -175,6 +190,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(address, port: port)
     }
 
+    /// As `init(_: Text, defaultPort:)`.
     public init?(_ string: String, defaultPort: UInt16? = nil) { self.init(Text(string), defaultPort: defaultPort) }
 
     public var description: String { text.description }
@@ -194,9 +210,12 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// A block of addresses in CIDR form: `10.0.0.0/8`, `::1/128`, or one address.
 public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
+    /// The address as it was written, its host bits included.
     public let address: IPAddress
+    /// How many of its first bits an address must share: 0 to 32 for IPv4, 0 to 128 for IPv6.
     public let prefixLength: Int
 
+    /// `10.0.0.0/8`, or an address without a length; nil for any other text, and for a length that the family does not have.
     public init?(_ text: Text) {
         let parts = text.bytes.split(separator: 0x2F, maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(Text(parts[0])) else { return nil }
@@ -206,8 +225,10 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
         (self.address, prefixLength) = (address, length)
     }
 
+    /// As `init(_: Text)`.
     public init?(_ string: String) { self.init(Text(string)) }
 
+    /// Whether the address is of the same family and has the same first `prefixLength` bits. An IPv4-mapped address is one of IPv4.
     public func contains(_ other: IPAddress) -> Bool {
         guard other.family == address.family else { return false }
         let shift = (address.family == .v4 ? 32 : 128) - prefixLength

@@ -2,24 +2,33 @@
 ///
 /// Compares and hashes by bytes. `String` is for people; conversion is explicit (`description`).
 public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The bytes, in the buffer that they were read into; its indices need not begin at 0.
     public var bytes: ArraySlice<UInt8>
 
+    /// A slice as it is: it keeps the whole buffer in memory. See `detached`.
     @inlinable public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+    /// All of an array.
     @inlinable public init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
+    /// The UTF-8 of a string.
     @inlinable public init(_ string: String) { bytes = Array(string.utf8)[...] }
+    /// The decimal digits of a number, behind a minus where it is negative.
     @inlinable public init(_ number: some BinaryInteger) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20)
         bytes.append(decimal: number)
         self.init(bytes)
     }
+    /// The UTF-8 of a literal.
     public init(stringLiteral value: StaticString) {
         bytes = value.withUTF8Buffer { Array($0) }[...]
     }
 
+    /// No bytes.
     public static let empty = Text([])
 
+    /// Whether there is no byte.
     @inlinable public var isEmpty: Bool { bytes.isEmpty }
+    /// Bytes, not characters.
     @inlinable public var count: Int { bytes.count }
 
     /// A copy that does not keep the message that it was read from in memory.
@@ -42,6 +51,7 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 
+    /// Both in a new buffer.
     public static func + (left: Text, right: Text) -> Text {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(left.count + right.count)
@@ -66,6 +76,7 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
         bytes.contains { $0 >= 0x41 && $0 <= 0x5A } ? Text(bytes.map(asciiLowercased)) : self
     }
 
+    /// Whether it begins with these bytes; case counts.
     @inlinable public func hasPrefix(_ prefix: Text) -> Bool { bytes.starts(with: prefix.bytes) }
 
     /// Without the spaces, tabs, CR and LF at both ends.

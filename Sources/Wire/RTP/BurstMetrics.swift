@@ -2,6 +2,7 @@
 /// its
 /// appendix A.2: losses belong to one burst while fewer than sixteen packets arrive between them.
 public struct BurstMetrics: Hashable, Sendable {
+    /// Packets in a row that must arrive for a burst to be over (RFC 3611 §4.7.2 recommends 16).
     public static let gmin = 16
 
     /// Packets since the last loss, and losses of the burst that is under way.
@@ -11,6 +12,7 @@ public struct BurstMetrics: Hashable, Sendable {
     private var stretches: Int64 = 0, losses: Int64 = 0
     private var packets: Int64 = 0
 
+    /// Nothing has come yet.
     public init() {}
 
     /// One packet came, after so many that did not.

@@ -13,9 +13,12 @@ public struct CallQuality: Hashable, Sendable {
 
     /// What a codec costs by itself, and how well it stands losses: `Ie` and `Bpl` of G.107.
     public struct Impairment: Hashable, Sendable {
+        /// `Ie`: what is lost of R though no packet is.
         public var equipment: Double
+        /// `Bpl`: the percentage of random loss that costs half of what loss can cost at most.
         public var lossRobustness: Double
 
+        /// The figures of a codec.
         public init(equipment: Double, lossRobustness: Double) { (self.equipment, self.lossRobustness) = (equipment, lossRobustness) }
 
         /// G.711 with concealment (G.113 Appendix I).
@@ -26,6 +29,7 @@ public struct CallQuality: Hashable, Sendable {
         /// robust
         /// as the best that G.113 lists.
         public static let opus = Self(equipment: 0, lossRobustness: 34)
+        /// Opus without in-band error correction.
         public static let opusWithoutCorrection = Self(equipment: 0, lossRobustness: 20)
     }
 

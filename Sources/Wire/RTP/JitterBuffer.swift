@@ -7,11 +7,14 @@ import Primitives
 /// are told apart; another SSRC, a jump of the timestamps or of the sequence is a new beginning. All memory is taken at `init`: 64 packets
 /// and 16 kB of payload. Belongs to one lane; `insert` and `next` allocate nothing.
 public struct JitterBuffer: Sendable {
+    /// The bounds of its delay.
     public struct Settings: Hashable, Sendable {
         /// How long sound waits at least and at most, whatever the network does.
         public var minimum: Duration
+        /// Sound that has waited for longer is given up.
         public var maximum: Duration
 
+        /// A maximum below the minimum counts as the minimum.
         public init(minimum: Duration = .milliseconds(20), maximum: Duration = .milliseconds(200)) {
             (self.minimum, self.maximum) = (minimum, max(minimum, maximum))
         }
@@ -25,6 +28,7 @@ public struct JitterBuffer: Sendable {
         public var lost: UInt64 = 0
         /// Came when their place had been filled already.
         public var late: UInt64 = 0
+        /// Came a second time.
         public var duplicate: UInt64 = 0
         /// Came behind one that was sent later, and in time.
         public var reordered: UInt64 = 0
@@ -39,6 +43,7 @@ public struct JitterBuffer: Sendable {
         /// New beginnings: another source, or a jump.
         public var restarts: UInt64 = 0
 
+        /// Nothing has come yet.
         public init() {}
 
         /// What two buffers did, one after the other.
@@ -66,7 +71,9 @@ public struct JitterBuffer: Sendable {
         case nothing
     }
 
+    /// How the sound of a packet is to be played, so that the delay follows the network.
     public enum Stretch: Hashable, Sendable {
+        /// At its own pace.
         case none
         /// Sound waits for longer than it must, which costs delay alone: shorter, but between phrases only, unless it is far too long.
         case shorter(atOnce: Bool)
@@ -76,12 +83,15 @@ public struct JitterBuffer: Sendable {
 
     /// A packet in the buffer; its bytes are valid until the next `insert`.
     public struct Payload: Sendable {
+        /// As in the packet's header.
         public let payloadType: UInt8
+        /// How long its sound lasts, in ticks of the clock rate.
         public let ticks: Int
         let place: Int
         let count: Int
     }
 
+    /// What became of a packet. `strayed`: its sequence number was not believed.
     public enum Insertion: Hashable, Sendable { case taken, duplicate, late, strayed }
 
     static let slotCount = 64
@@ -89,7 +99,9 @@ public struct JitterBuffer: Sendable {
     /// Steps of the sequence that are believed at once (as RFC 3550 A.1: MAX_DROPOUT, MAX_MISORDER).
     static let greatestDropout = 3_000, greatestMisorder = 500
 
+    /// Ticks per second; it changes with the codec that comes.
     public private(set) var clockRate: UInt32
+    /// What came and what was made of it, since the beginning.
     public private(set) var counters = Counters()
     /// Ticks that sound waits at present, to be reached by and by.
     public var wait: Int { Int(min(max(delays.wait, least), most)) }
@@ -141,6 +153,7 @@ public struct JitterBuffer: Sendable {
     var lastTicks: Int64 = 0
     var isInGap = false, isStarved = false
 
+    /// - Parameter clockRate: of RTP timestamps, in Hz.
     public init(clockRate: UInt32, settings: Settings = Settings()) {
         self.clockRate = max(1, clockRate)
         self.settings = settings

@@ -2,8 +2,10 @@
 public struct PayloadTypeSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     @usableFromInline var bits: UInt128 = 0
 
+    /// No payload types.
     @inlinable public init() {}
 
+    /// - Precondition: all are below 128.
     @inlinable public init(arrayLiteral elements: UInt8...) {
         for element in elements { insert(element) }
     }
@@ -14,6 +16,7 @@ public struct PayloadTypeSet: Hashable, Sendable, ExpressibleByArrayLiteral {
         bits |= 1 << UInt128(payloadType)
     }
 
+    /// Whether the payload type is in the set; never for 128 and more.
     @inlinable public func contains(_ payloadType: UInt8) -> Bool { payloadType < 128 && bits >> UInt128(payloadType) & 1 == 1 }
 }
 

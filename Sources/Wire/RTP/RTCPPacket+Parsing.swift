@@ -3,7 +3,9 @@ import Primitives
 extension RTCPPacket {
     /// Why bytes are no RTCP compound.
     public enum ParseError: Error, Hashable, Sendable {
+        /// It ends within a packet.
         case truncated
+        /// A packet is of another version than 2.
         case version
         /// A packet's counts do not fit its length.
         case malformed

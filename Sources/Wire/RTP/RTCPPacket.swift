@@ -2,10 +2,13 @@ import Primitives
 
 /// One packet of an RTCP compound (RFC 3550 §6).
 public enum RTCPPacket: Hashable, Sendable {
+    /// From whoever sends RTP, with what it receives of up to 31 sources (§6.4.1).
     case senderReport(ssrc: UInt32, SenderInfo, [ReportBlock])
+    /// From whoever sends no RTP (§6.4.2).
     case receiverReport(ssrc: UInt32, [ReportBlock])
     /// The canonical name of each source (§6.5.1); other items are not kept.
     case sourceDescription([SourceName])
+    /// The sources leave (§6.6).
     case goodbye([UInt32], reason: Text?)
     /// What one end says of the sound it received (RFC 3611 §4.7); other blocks of an extended report are not kept.
     case extendedReport(ssrc: UInt32, VoIPMetrics)
@@ -16,10 +19,14 @@ public enum RTCPPacket: Hashable, Sendable {
     public struct SenderInfo: Hashable, Sendable {
         /// 32.32 bits of seconds.
         public var ntp: UInt64
+        /// The same moment in the clock of RTP.
         public var rtpTimestamp: UInt32
+        /// RTP packets sent since the beginning; wraps.
         public var packets: UInt32
+        /// Of payload, since the beginning; wraps.
         public var octets: UInt32
 
+        /// What a sender says of itself (§6.4.1).
         public init(ntp: UInt64, rtpTimestamp: UInt32, packets: UInt32, octets: UInt32) {
             (self.ntp, self.rtpTimestamp, self.packets, self.octets) = (ntp, rtpTimestamp, packets, octets)
         }
@@ -33,13 +40,16 @@ public enum RTCPPacket: Hashable, Sendable {
         public var fractionLost: UInt8
         /// 24 bits, signed: copies may make it negative.
         public var cumulativeLost: Int32
+        /// With the count of turns in the upper 16 bits.
         public var highestSequence: UInt32
         /// In ticks of the codec's clock.
         public var jitter: UInt32
         /// The middle of the last sender report's NTP time, and the time since it came, in 1/65536 s; 0 for none.
         public var lastSenderReport: UInt32
+        /// In 1/65536 s; 0 for none.
         public var delaySinceSenderReport: UInt32
 
+        /// What a receiver says of one source (§6.4.1).
         public init(
             ssrc: UInt32, fractionLost: UInt8, cumulativeLost: Int32, highestSequence: UInt32, jitter: UInt32,
             lastSenderReport: UInt32, delaySinceSenderReport: UInt32
@@ -52,9 +62,12 @@ public enum RTCPPacket: Hashable, Sendable {
 
     /// A source and its canonical name.
     public struct SourceName: Hashable, Sendable {
+        /// The source.
         public var ssrc: UInt32
+        /// The same for all streams of one end.
         public var cname: Text
 
+        /// A source and its name.
         public init(ssrc: UInt32, cname: Text) { (self.ssrc, self.cname) = (ssrc, cname) }
     }
 }

@@ -6,6 +6,7 @@ import Primitives
 /// before the first report. The bandwidth rules are left out, for with two members they never ask for more than the
 /// minimum. RTP itself is `receiver.receive` and `sender.sent`, on the packet's path.
 public struct RTCPSession: Sendable {
+    /// What came from the peer, beside the figures.
     public enum Output: Hashable, Sendable {
         /// The peer leaves. The call does not end by this, SIP does that.
         case goodbye
@@ -14,9 +15,13 @@ public struct RTCPSession: Sendable {
     }
 
     // First what each packet touches.
+    /// What comes; the owner brings every RTP packet to it.
     public var receiver: ReceiverStatistics
+    /// What leaves; the owner tells it of every RTP packet.
     public var sender: SenderStatistics
+    /// The source that our reports are from.
     public let ssrc: UInt32
+    /// Our canonical name (RFC 3550 §6.5.1).
     public let cname: Text
     /// When `advance` makes the next report.
     public private(set) var deadline: Instant
@@ -49,6 +54,7 @@ public struct RTCPSession: Sendable {
         sender.take(over: earlier.sender)
     }
 
+    /// By the last report that told; nil before there was one.
     public var roundTrip: Duration? { sender.roundTrip }
     /// All of them, in milliseconds; nil before the first.
     public var roundTrips: SpreadFigures? { sender.roundTripDistribution }

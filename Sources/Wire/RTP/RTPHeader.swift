@@ -2,13 +2,16 @@ import Primitives
 
 /// A 16-bit RTP sequence number (RFC 3550 §5.1), which wraps.
 public struct SequenceNumber: Hashable, Sendable {
+    /// The number on the wire.
     public var rawValue: UInt16
 
+    /// The number on the wire.
     @inlinable public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
     /// How far `other` is ahead, −32768 to 32767, the short way round.
     @inlinable public func distance(to other: Self) -> Int { Int(Int16(bitPattern: other.rawValue &- rawValue)) }
 
+    /// So many packets later; wraps.
     @inlinable public static func &+ (number: Self, amount: UInt16) -> Self { Self(number.rawValue &+ amount) }
 }
 
@@ -16,6 +19,7 @@ public struct SequenceNumber: Hashable, Sendable {
 public struct RTPHeader: Hashable, Sendable {
     /// Why bytes are no RTP packet.
     public enum ParseError: Error, Hashable, Sendable {
+        /// It ends within the header.
         case truncated
         /// Not version 2, the only one.
         case version
@@ -26,11 +30,15 @@ public struct RTPHeader: Hashable, Sendable {
     /// The size of a header without CSRCs and extension, which is what we make.
     public static let fixedSize = 12
 
+    /// The first packet after silence, or of an event (RFC 3551 §4.1, RFC 4733 §2.5.1).
     public var marker: Bool
+    /// 0 to 127; by the session description.
     public var payloadType: UInt8
+    /// One more with each packet.
     public var sequence: SequenceNumber
     /// In the codec's clock; wraps.
     public var timestamp: UInt32
+    /// Names the source within the session.
     public var ssrc: UInt32
     /// From the start of the packet: behind CSRCs and extension.
     public let payloadOffset: Int
@@ -89,6 +97,7 @@ public struct RTPHeader: Hashable, Sendable {
 
 /// What a datagram on a media socket is, by its first two bytes.
 public enum MediaPacketKind: Hashable, Sendable {
+    /// Version 2, told apart by the payload type.
     case rtp, rtcp
     /// STUN, DTLS or noise (RFC 7983 §7).
     case other

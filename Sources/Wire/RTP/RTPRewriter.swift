@@ -9,6 +9,7 @@ import Primitives
 ///
 /// Works in the packet's own memory and allocates nothing.
 public struct RTPRewriter: Sendable {
+    /// What became of a packet.
     public enum Outcome: Hashable, Sendable {
         /// The packet was rewritten and is to be sent.
         case rewritten
@@ -26,6 +27,7 @@ public struct RTPRewriter: Sendable {
     /// Seconds by which timestamps may differ from the time that passed before they count as a new base.
     @usableFromInline static let timestampTolerance: Int64 = 10
 
+    /// The source that packets leave under.
     public let ssrc: UInt32
     /// Ticks per second of the clock of the codec that leaves.
     public internal(set) var clockRate: UInt32
@@ -39,6 +41,7 @@ public struct RTPRewriter: Sendable {
     @usableFromInline var isSilent = false
     /// Where a source that strayed would go on.
     @usableFromInline var suspect: UInt16?
+    /// Which payload types come, and under which numbers they leave.
     public var payloadTypes: PayloadTypeMap
 
     @usableFromInline enum Feed: Sendable {

@@ -6,10 +6,13 @@ import Primitives
 /// The first valid packet latches its source. The signalled address itself may take over from another that was
 /// faster, once; then the source is locked and packets from elsewhere are refused and counted.
 public struct SourceLatch: Sendable {
+    /// What becomes of a packet.
     public enum Admission: Hashable, Sendable {
+        /// It comes from the peer.
         case accepted
         /// Accepted, and `source` is now this packet's: send there.
         case latched
+        /// It comes from somebody else.
         case refused
     }
 
@@ -30,6 +33,9 @@ public struct SourceLatch: Sendable {
     private var lateOnes = 0
     private static let greatestLateness = 50
 
+    /// - Parameters:
+    ///   - signalled: where the peer's description says that it is; nil where it does not say.
+    ///   - payloadTypes: others are not taken as the peer's.
     public init(signalled: SocketAddress?, payloadTypes: PayloadTypeSet) {
         (told, self.payloadTypes, isArmed) = (signalled, payloadTypes, signalled != nil)
     }

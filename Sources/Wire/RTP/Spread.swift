@@ -6,12 +6,16 @@
 public struct Spread<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Hashable, Sendable {
     static var steps: Int { 68 }
 
+    /// How many values were noted.
     public private(set) var count: UInt64 = 0
+    /// The greatest of them, exact.
     public private(set) var greatest: UInt32 = 0
     private var counts = InlineArray<68, Count>(repeating: 0)
 
+    /// No values.
     public init() {}
 
+    /// Counts a value. One whose step is full is not counted.
     public mutating func note(_ value: UInt32) {
         let step = Self.step(of: value)
         guard counts[step] < .max else { return }
@@ -66,11 +70,15 @@ public struct Spread<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Has
 public struct SpreadFigures: Hashable, Sendable, Codable {
     /// Values up to and with this one, and above that of the step before.
     public struct Step: Hashable, Sendable, Codable {
+        /// The upper end of the step.
         public var upTo: Double
+        /// Values in it.
         public var count: UInt64
     }
 
+    /// Values in all.
     public var count: UInt64
+    /// Percentiles, right to a fifth; the greatest is exact.
     public var median: Double, p95: Double, p99: Double, greatest: Double
     /// Those with values in them, rising.
     public var steps: [Step]

@@ -2,6 +2,7 @@ import Primitives
 
 /// What one direction of a stream came to, for people.
 public struct RTPFigures: Hashable, Sendable {
+    /// Of RTP.
     public var packets: UInt64 = 0
     /// Of payload.
     public var octets: UInt64 = 0
@@ -19,6 +20,7 @@ public struct RTPFigures: Hashable, Sendable {
     /// Over the whole stream, in percent: what was lost between one report and the next, ours or the peer's.
     public var losses: SpreadFigures?
 
+    /// Nothing measured.
     public init() {}
 }
 
@@ -75,6 +77,7 @@ public struct ReceiverStatistics: Sendable {
         @usableFromInline var expected: Int64 { Int64(extendedMaximum) - Int64(baseSequence) + 1 }
     }
 
+    /// - Parameter clockRate: of RTP timestamps, in Hz.
     public init(clockRate: UInt32) { self.clockRate = clockRate }
 
     /// The next packet has this clock (RFC 7160): what was measured goes on in its ticks.
@@ -229,6 +232,7 @@ public struct SenderStatistics: Sendable {
     /// In tenths of a millisecond, of a percent, and of a millisecond again.
     private var jitters: Boxed<Spread<UInt16>>?, losses: Boxed<Spread<UInt16>>?, roundTrips: Boxed<Spread<UInt16>>?
 
+    /// - Parameter clockRate: of RTP timestamps, in Hz.
     public init(clockRate: UInt32) { self.clockRate = clockRate }
 
     /// What leaves next is in the clock of another codec (RFC 7160).
@@ -282,6 +286,7 @@ public struct SenderStatistics: Sendable {
         return span > 0 && span < 1 << 31 ? span : max(1, Int64(packets))
     }
 
+    /// What was sent, and what the peer's reports say of it.
     public var figures: RTPFigures {
         var figures = RTPFigures()
         (figures.packets, figures.octets) = (packets, octets)

@@ -9,6 +9,7 @@ public struct TelephoneEventConverter: Sendable {
         /// Ticks behind that timestamp: a long press goes on in a new segment, after a packet that says that the last one is full
         /// (§2.5.1.3).
         public var segment: UInt32
+        /// The payload, in ticks of the clock that leaves.
         public var event: TelephoneEvent
     }
 
@@ -24,12 +25,14 @@ public struct TelephoneEventConverter: Sendable {
         var isOver = false
     }
 
+    /// Ticks per second of the events that come, and of those that leave.
     public let incomingRate: UInt32, outgoingRate: UInt32
     private var press: Press?
 
     /// Whether a key is down; sound should wait meanwhile.
     public var isPressing: Bool { press.map { !$0.isOver } ?? false }
 
+    /// - Parameters: the clock rates of both legs in Hz; 0 counts as 1.
     public init(from incomingRate: UInt32, to outgoingRate: UInt32) {
         (self.incomingRate, self.outgoingRate) = (max(1, incomingRate), max(1, outgoingRate))
     }

@@ -5,7 +5,9 @@ import Primitives
 /// A press is known by its RTP timestamp, not by marker or end: every timestamp is one press, which ends with an end
 /// packet, with the next press, or when nothing of it came for `timeout`.
 public struct TelephoneEventReceiver: Sendable {
+    /// What a far end does with a key.
     public enum Output: Hashable, Sendable {
+        /// The key is down.
         case began(DTMFDigit)
         /// With how long it was held, as far as its packets told.
         case ended(DTMFDigit, Duration)
@@ -30,9 +32,11 @@ public struct TelephoneEventReceiver: Sendable {
         var heardAt: Instant
     }
 
+    /// Ticks per second of the events.
     public let clockRate: UInt32
     private var press: Press?
 
+    /// - Parameter clockRate: of the negotiated telephone-event, in Hz.
     public init(clockRate: UInt32) { self.clockRate = clockRate }
 
     /// When `advance` has something to do; nil while no key is down.

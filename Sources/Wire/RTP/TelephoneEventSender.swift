@@ -5,12 +5,14 @@ import Primitives
 ///
 /// The caller writes each packet under the header that `RTPRewriter` gives, all of one press with one timestamp.
 public struct TelephoneEventSender: Sendable {
+    /// A packet that is due.
     public struct Packet: Hashable, Sendable {
         /// The first of a press: take a new timestamp (`RTPRewriter.beginEvent`) and set the marker.
         public var begins: Bool
         /// Ticks behind that timestamp: a long press goes on in a new segment, after a packet that says that the last one is full (RFC 4733
         /// §2.5.1.3).
         public var segment: UInt32 = 0
+        /// Its payload.
         public var event: TelephoneEvent
     }
 
@@ -43,6 +45,7 @@ public struct TelephoneEventSender: Sendable {
         var due: Instant
     }
 
+    /// Ticks per second of the events.
     public let clockRate: UInt32
     private let packetsPerPress: Int
     private let pause: Duration
@@ -61,6 +64,7 @@ public struct TelephoneEventSender: Sendable {
 
     /// Whether a key is down; sound should wait meanwhile.
     public var isPressing: Bool { if case .pressing = state { true } else { false } }
+    /// Whether no key is down, and none waits.
     public var isIdle: Bool { waiting.isEmpty && { if case .idle = state { true } else { false } }() }
 
     /// When `advance` has something to do; nil while there is nothing to play.

@@ -6,6 +6,7 @@ public struct VoIPMetrics: Hashable, Sendable {
     public var ssrc: UInt32
     /// 0 to 1, as all rates and densities here, in steps of 1/256: never came, and came too late.
     public var lossRate: Double, discardRate: Double
+    /// Of packets within bursts, and between them, that were lost or discarded.
     public var burstDensity: Double, gapDensity: Double
     /// Milliseconds, at most 65,535.
     public var burstDuration = 0, gapDuration = 0, roundTrip = 0, endSystemDelay = 0
@@ -18,6 +19,7 @@ public struct VoIPMetrics: Hashable, Sendable {
 
     static let words: UInt16 = 8
 
+    /// Rates and densities from 0 to 1.
     public init(ssrc: UInt32, lossRate: Double = 0, discardRate: Double = 0, burstDensity: Double = 0, gapDensity: Double = 0) {
         (self.ssrc, self.lossRate, self.discardRate) = (ssrc, lossRate, discardRate)
         (self.burstDensity, self.gapDensity) = (burstDensity, gapDensity)

@@ -6,18 +6,25 @@ public struct Codec: Hashable, Sendable {
     public var name: Text
     /// Of RTP timestamps, in hertz. G.722 says 8000 though it samples at 16,000 (RFC 3551 §4.5.2).
     public var clockRate: UInt32
+    /// As `a=rtpmap` writes them; 1 where it does not.
     public var channels: UInt8
     /// The format parameters, verbatim: what the side that wrote them wishes to receive.
     public var fmtp: Text?
 
+    /// - Parameters:
+    ///   - name: as registered with IANA; compared without case.
+    ///   - fmtp: what stands behind the payload type in `a=fmtp`.
     public init(name: Text, clockRate: UInt32, channels: UInt8 = 1, fmtp: Text? = nil) {
         (self.name, self.clockRate, self.channels, self.fmtp) = (name, clockRate, channels, fmtp)
     }
 
     /// RFC 7587: always written with two channels, whatever is sent.
     public static let opus = Codec(name: "opus", clockRate: 48_000, channels: 2)
+    /// Payload type 9 (RFC 3551 §4.5.2).
     public static let g722 = Codec(name: "G722", clockRate: 8_000)
+    /// G.711 with µ-law, payload type 0 (RFC 3551 §4.5.14).
     public static let pcmu = Codec(name: "PCMU", clockRate: 8_000)
+    /// G.711 with A-law, payload type 8 (RFC 3551 §4.5.14).
     public static let pcma = Codec(name: "PCMA", clockRate: 8_000)
     /// 16-bit samples as they are (RFC 3551 §4.5.11).
     public static func l16(_ clockRate: UInt32) -> Codec { Codec(name: linearName, clockRate: clockRate) }
@@ -48,7 +55,9 @@ public struct Codec: Hashable, Sendable {
         return Self.catalogue.count { $0.name.equalsIgnoringCase(name) } > 1 ? name + "/" + Text(clockRate) : name
     }
 
+    /// Keys as events (RFC 4733), whatever the clock.
     public var isTelephoneEvent: Bool { name.equalsIgnoringCase(Self.telephoneEventName) }
+    /// The noise behind silence (RFC 3389), whatever the clock.
     public var isComfortNoise: Bool { name.equalsIgnoringCase(Self.comfortNoiseName) }
     /// Neither keys nor noise, which only go with others.
     public var isSound: Bool { !isTelephoneEvent && !isComfortNoise }

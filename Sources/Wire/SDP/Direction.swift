@@ -2,13 +2,17 @@ import Primitives
 
 /// Which way a stream flows, from the view of whoever wrote it (RFC 8866 §6.7).
 public enum Direction: Hashable, Sendable {
+    /// The attributes of RFC 8866 §6.7.
     case sendrecv, sendonly, recvonly, inactive
 
+    /// The direction of whoever sends or does not, and receives or does not.
     public init(sends: Bool, receives: Bool) {
         self = sends ? (receives ? .sendrecv : .sendonly) : (receives ? .recvonly : .inactive)
     }
 
+    /// Whether whoever wrote it sends.
     public var sends: Bool { self == .sendrecv || self == .sendonly }
+    /// Whether whoever wrote it receives.
     public var receives: Bool { self == .sendrecv || self == .recvonly }
 
     /// The same flow from the other side.

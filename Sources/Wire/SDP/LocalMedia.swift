@@ -4,6 +4,7 @@ import Primitives
 public struct LocalMedia: Hashable, Sendable {
     /// Where the peer is to send; its family decides the `c=` line and which peers can be reached.
     public var address: IPAddress
+    /// Where the peer is to send RTP.
     public var port: UInt16
     /// Where the peer is to send RTCP when the two are not multiplexed; nil when there is one socket alone, and then
     /// the RTP port is announced for both (`a=rtcp`, RFC 3605).
@@ -22,10 +23,15 @@ public struct LocalMedia: Hashable, Sendable {
     public var maxptime: Int?
     /// How the stream is protected, and whether it is to be.
     public var security = LocalSecurity()
+    /// Whether connectivity checks are answered, and with which credentials.
     public var ice = LocalICE()
     /// Where the peer may have us send.
     public var targets = TargetPolicy()
 
+    /// - Parameters:
+    ///   - telephoneEvents: whether keys are offered and taken as events (RFC 4733).
+    ///   - offersMux: whether our offers ask for RTCP on the port of RTP (RFC 5761).
+    ///   - ptime: milliseconds of sound per packet that we like to receive.
     public init(
         address: IPAddress, port: UInt16, rtcpPort: UInt16? = nil, codecs: [Codec] = Codec.usual,
         telephoneEvents: Bool = true, offersMux: Bool = true, ptime: Int = 20

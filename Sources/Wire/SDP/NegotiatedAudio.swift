@@ -9,6 +9,7 @@ public struct NegotiatedCodec: Hashable, Sendable {
     /// The payload type to send it with (RFC 3264 §5.1: the two may differ).
     public var sendPayloadType: UInt8
 
+    /// A codec with the numbers of both directions.
     public init(codec: Codec, receivePayloadType: UInt8, sendPayloadType: UInt8) {
         (self.codec, self.receivePayloadType, self.sendPayloadType) = (codec, receivePayloadType, sendPayloadType)
     }
@@ -16,9 +17,11 @@ public struct NegotiatedCodec: Hashable, Sendable {
 
 /// How the peer says that it does not listen (mapping.md §6). A peer that only listens (`recvonly`) is not holding.
 public enum RemoteHold: Hashable, Sendable {
+    /// It listens, or only listens.
     case none
     /// The holder may send (music), and we go on playing that.
     case sendonly
+    /// Nothing flows, either way.
     case inactive
     /// `c=0.0.0.0` or `c=::`: neither RTP nor RTCP may be sent (RFC 3264 §8.4).
     case zeroAddress
@@ -41,12 +44,15 @@ public struct NegotiatedAudio: Hashable, Sendable {
     public var remoteRTP: SocketAddress
     /// Where to send RTCP, equal to `remoteRTP` when multiplexed; nil when the peer has no port for it.
     public var remoteRTCP: SocketAddress?
+    /// RTP and RTCP share one port, here and there (RFC 5761).
     public var rtcpMux: Bool
     /// RTCP may be sent that is no compound (RFC 5506): agreed where the peer offers it.
     public var reducedSizeRTCP = false
     /// Whether we may send, and whether we are to expect and use what comes.
     public var sends: Bool
+    /// Whether what comes is to be used.
     public var receives: Bool
+    /// Whether the peer holds us, and how.
     public var remoteHold: RemoteHold
     /// Milliseconds of sound per packet that we are to send: 10 to 120.
     public var ptime: Int
@@ -57,6 +63,7 @@ public struct NegotiatedAudio: Hashable, Sendable {
     /// Connectivity checks say where the peer is, and `remoteRTP` and `remoteRTCP` do not; nil: there are none.
     public var ice: NegotiatedICE?
 
+    /// - Precondition: there is a codec.
     public init(
         codecs: [NegotiatedCodec], telephoneEvents: [NegotiatedCodec] = [], remoteRTP: SocketAddress, remoteRTCP: SocketAddress? = nil,
         rtcpMux: Bool = false, sends: Bool = true, receives: Bool = true, remoteHold: RemoteHold = .none, ptime: Int = 20

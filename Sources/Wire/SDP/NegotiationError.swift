@@ -10,11 +10,13 @@ public enum NegotiationError: Error, Hashable, Sendable {
     case securityRequired
     /// An encrypted stream without a suite, a key or a fingerprint that we can use.
     case noCommonSecurity
+    /// No codec for sound that both sides know.
     case noCommonCodec
     /// No `c=` line, a name, a multicast or broadcast address, or one of the family that we do not have.
     case unusableAddress
     /// The peer's answer has our stream at port 0, or not at all.
     case refused
+    /// The body is no session description, for this cause.
     case malformed(SessionDescription.ParseError)
     /// An offer while another is open, or an answer to nothing (RFC 3264 §4).
     case outOfTurn

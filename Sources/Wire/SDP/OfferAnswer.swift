@@ -6,6 +6,7 @@ import Primitives
 /// held here; the engine makes of it what the peer's own hold leaves (RFC 3264 §8.4). Streams other than the first
 /// audio that we can take are answered with port 0, in their places.
 public struct OfferAnswer: Sendable {
+    /// Whose turn it is (RFC 3264 §4).
     public enum State: Hashable, Sendable {
         /// Next: `offer` or `receive(offer:)`.
         case stable
@@ -19,8 +20,11 @@ public struct OfferAnswer: Sendable {
     public struct RemoteOffer: Hashable, Sendable {
         /// Every codec for sound in it, known here or not, in its order and with its format parameters.
         public var codecs: [Codec]
+        /// It can receive keys as events (RFC 4733).
         public var hasTelephoneEvents: Bool
+        /// It knows comfort noise (RFC 3389).
         public var hasComfortNoise = false
+        /// Whether it holds us, and how.
         public var hold: RemoteHold
         /// RTCP is to come on the port of RTP (RFC 5761).
         public var multiplexes: Bool
@@ -31,11 +35,13 @@ public struct OfferAnswer: Sendable {
         /// Milliseconds of sound per packet that it likes to receive, 10 to 120, and the most that it takes: for the offer to the other leg
         /// of a bridge.
         public var ptime: Int
+        /// Milliseconds; nil where it does not say.
         public var maxptime: Int?
         /// Where it says that it takes RTP; nil where the stream is removed.
         public var address: IPAddress?
     }
 
+    /// Whose turn it is.
     public private(set) var state = State.stable
     /// What our next offer or answer is made of; may be changed between exchanges.
     public var local: LocalMedia

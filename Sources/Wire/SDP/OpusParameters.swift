@@ -17,6 +17,7 @@ public struct OpusParameters: Hashable, Sendable {
     /// It prefers that silence is not sent.
     public var prefersDiscontinuous = false
 
+    /// Nothing said: the defaults of RFC 7587 §6.1.
     public init() {}
 
     /// Reads what `a=fmtp` has after the number. Unknown parameters and values out of range are left out, as if they were not there.

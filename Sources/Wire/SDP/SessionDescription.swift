@@ -7,12 +7,18 @@ import Primitives
 public struct SessionDescription: Hashable, Sendable {
     /// The `o=` line. The numbers stay text, for they may be longer than any integer.
     public struct Origin: Hashable, Sendable {
+        /// `-` where the host knows no users (RFC 8866 §5.2).
         public var username: Text
+        /// Digits that are unique with the name and the address of the host.
         public var sessionID: Text
+        /// Digits; each change of the description makes it one more.
         public var version: Text
+        /// `IP4` or `IP6`.
         public var addressType: Text
+        /// Of the machine that made the session, which need not be where media goes.
         public var address: Text
 
+        /// An `o=` line of the Internet (`IN`).
         public init(username: Text = SessionDescription.noName, sessionID: Text, version: Text, addressType: Text, address: Text) {
             (self.username, self.sessionID, self.version) = (username, sessionID, version)
             (self.addressType, self.address) = (addressType, address)
@@ -21,12 +27,15 @@ public struct SessionDescription: Hashable, Sendable {
 
     /// A `c=` line, at either level.
     public struct Connection: Hashable, Sendable {
+        /// `IP4` or `IP6`.
         public var addressType: Text
         /// As written: an address, a name, or a multicast group with `/ttl`.
         public var host: Text
 
+        /// - Parameter host: an address, a name, or a multicast group with `/ttl`.
         public init(addressType: Text, host: Text) { (self.addressType, self.host) = (addressType, host) }
 
+        /// A line with this address.
         public init(_ address: IPAddress) {
             self.init(addressType: address.family == .v4 ? .ip4 : .ip6, host: address.text)
         }
@@ -37,10 +46,12 @@ public struct SessionDescription: Hashable, Sendable {
 
     /// An `a=` line: `a=name` or `a=name:value`.
     public struct Attribute: Hashable, Sendable {
+        /// What stands before the colon; case counts.
         public var name: Text
         /// nil for a property attribute, which has no colon.
         public var value: Text?
 
+        /// - Parameter value: nil for a property attribute.
         public init(_ name: Text, _ value: Text? = nil) { (self.name, self.value) = (name, value) }
     }
 
@@ -48,8 +59,10 @@ public struct SessionDescription: Hashable, Sendable {
     public struct Line: Hashable, Sendable {
         /// The letter before the `=`.
         public var type: UInt8
+        /// What stands behind the `=`, as written.
         public var value: Text
 
+        /// - Parameter type: the letter before the `=`.
         public init(type: UInt8, value: Text) { (self.type, self.value) = (type, value) }
     }
 
@@ -65,10 +78,17 @@ public struct SessionDescription: Hashable, Sendable {
         public var proto: Text
         /// Payload type numbers for RTP; anything for other protocols.
         public var formats: [Text]
+        /// Its own `c=` line; nil where that of the session counts.
         public var connection: Connection?
+        /// Lines that have no field here, in their order.
         public var otherLines: [Line] = []
+        /// In their order; a name may come more than once.
         public var attributes: [Attribute] = []
 
+        /// - Parameters:
+        ///   - kind: `audio`, `video`, `application` ...
+        ///   - port: 0 refuses the stream, or takes it away (RFC 3264 §6, §8.2).
+        ///   - proto: `RTP/AVP`, `UDP/TLS/RTP/SAVPF` ...
         public init(kind: Text, port: UInt16, proto: Text, formats: [Text]) {
             (self.kind, self.port, self.proto, self.formats) = (kind, port, proto, formats)
         }
@@ -83,6 +103,7 @@ public struct SessionDescription: Hashable, Sendable {
         case tooLarge
         /// The body does not begin with `v=0`.
         case version
+        /// It has no `o=` line.
         case missingOrigin
         /// The line of that number (from 1) is no line of SDP.
         case malformed(line: Int)
@@ -90,7 +111,9 @@ public struct SessionDescription: Hashable, Sendable {
 
     /// What one description may hold.
     public enum Limits {
+        /// Of a whole description.
         public static let bytes = 65_536
+        /// Streams.
         public static let media = 64
         /// Attributes of the session; likewise other lines of it. Each of them is looked through for every stream.
         public static let sessionLines = 128
@@ -105,15 +128,22 @@ public struct SessionDescription: Hashable, Sendable {
     /// A `t=` line of times that bound nothing.
     public static let always: Text = "0 0"
 
+    /// Who made the session, and which version of it this is.
     public var origin: Origin
+    /// The `s=` line; `-` where it has no name.
     public var sessionName: Text
+    /// The `c=` line of all streams that have none of their own.
     public var connection: Connection?
     /// The value of the first `t=` line; further ones are in `otherLines`.
     public var timing: Text
+    /// Lines of the session that have no field here, in their order.
     public var otherLines: [Line] = []
+    /// Attributes of the session, in their order.
     public var attributes: [Attribute] = []
+    /// The streams, in the order that an answer has to keep (RFC 3264 §6).
     public var media: [Media] = []
 
+    /// A description without streams.
     public init(origin: Origin, sessionName: Text = noName, connection: Connection? = nil, timing: Text = always) {
         (self.origin, self.sessionName, self.connection, self.timing) = (origin, sessionName, connection, timing)
     }

@@ -6,12 +6,14 @@ public import Primitives
 public struct TargetPolicy: Hashable, Sendable {
     /// Our own addresses, and the ports that we use on them; any loopback address is ours.
     public var ownAddresses: Set<IPAddress> = []
+    /// Where our media sockets may be: what is sent to one of them, at an address of ours, would come back to us.
     public var ownPorts: [ClosedRange<UInt16>] = []
     /// Networks that media may go to; empty: all.
     public var allowed: [IPNetwork] = []
     /// Networks that it may not go to, even where they are allowed.
     public var denied: [IPNetwork] = []
 
+    /// Everything is admitted that is not this machine's.
     public init() {}
 
     /// - Parameter target: not the unspecified address, which means that nothing is to be sent.

@@ -4,7 +4,9 @@ import Glibc
 public struct SignatureHearing: Sendable {
     /// A round that was heard whole.
     public struct Sighting: Hashable, Sendable {
+        /// Whose round it was.
         public var signature: SoundSignature
+        /// Which of the sixteen.
         public var round: Int
         /// Of its first sample in the recording; within 10 ms, or exact where `refined` gave it.
         public var position: Int

@@ -1,5 +1,6 @@
 /// Whose sound a recording holds, measured against whose it should hold.
 public struct SignatureVerdict: Hashable, Sendable, Codable {
+    /// What was heard.
     public enum Sound: String, Hashable, Sendable, Codable {
         /// The signature that was expected, and no other.
         case right
@@ -13,11 +14,14 @@ public struct SignatureVerdict: Hashable, Sendable, Codable {
         case foreign = "another run's"
         /// Sound without a signature: a tone, speech, or one that is too damaged to be read.
         case unsigned = "other sound"
+        /// Less than a twentieth of the time was loud enough to be sound.
         case silence
 
+        /// Whether the expected signature was heard, and no other.
         public var isRight: Bool { self == .right }
     }
 
+    /// What the recording holds.
     public var sound: Sound
     /// The first that was heard in the place of the expected one; nil where none was.
     public var wrong: SoundSignature?
@@ -42,6 +46,7 @@ public struct SignatureContext: Hashable, Sendable {
     /// The same by the last packet, where the two clocks may have moved against each other meanwhile; nil to use `began`.
     public var beganByEnd: Double?
 
+    /// What is known; nothing, unless it is given.
     public init(own: SoundSignature? = nil, upAtBeginning: Set<UInt32> = [], began: Double? = nil, beganByEnd: Double? = nil) {
         (self.own, self.upAtBeginning, self.began, self.beganByEnd) = (own, upAtBeginning, began, beganByEnd)
     }

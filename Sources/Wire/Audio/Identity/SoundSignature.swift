@@ -5,17 +5,20 @@ import Glibc
 /// A round of 420 ms is seven symbols of 60 ms: a mark, four for the name, one for which round it is, and a check. Sixteen rounds make a
 /// signature, which is then repeated. No symbol is a DTMF key.
 public struct SoundSignature: Hashable, Sendable, Codable {
+    /// Which end of the call plays it.
     public enum Side: UInt32, Hashable, Sendable, Codable { case caller, callee }
 
     /// Tells runs apart: 0–15.
     public let run: UInt32
     /// The call within the run, modulo 2¹⁹. 0 is nobody: calls that are not listened to share it.
     public let call: UInt32
+    /// Which end of the call plays it.
     public let side: Side
 
     /// Larger numbers lose their upper bits.
     public init(run: UInt32, call: UInt32, side: Side) { (self.run, self.call, self.side) = (run & 15, call & 0x7_FFFF, side) }
 
+    /// Hz of `samples()`.
     public static let sampleRate = 8_000
     static let symbolLength = 480, symbolsPerRound = 7, rounds = 16
     package static var roundLength: Int { symbolLength * symbolsPerRound }

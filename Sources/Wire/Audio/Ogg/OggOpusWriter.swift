@@ -7,7 +7,9 @@
 /// at most
 /// the last one is missing.
 public struct OggOpusWriter: ~Copyable {
+    /// Of the samples that it takes, in Hz.
     public let sampleRate: Int
+    /// How many streams of one channel the file has.
     public let channels: Int
     private var encoder: OpusStreamsEncoder
     private let head: OpusHead

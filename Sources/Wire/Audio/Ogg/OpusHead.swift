@@ -44,5 +44,6 @@ public enum OggOpusError: Error, Hashable, Sendable {
     case empty
     /// More samples than the caller allowed.
     case tooLong
+    /// The decoder refused a packet, or could not be made.
     case codec(CodecError)
 }

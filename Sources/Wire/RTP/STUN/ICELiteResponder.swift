@@ -5,6 +5,7 @@ public import Primitives
 ///
 /// Sans-I/O, one for each component of a stream. What the far end nominates is where media goes.
 public struct ICELiteResponder: Sendable {
+    /// What the owner has to do, in this order.
     public enum Output: Hashable, Sendable {
         /// To where the request came from.
         case answer([UInt8])
@@ -12,21 +13,26 @@ public struct ICELiteResponder: Sendable {
         case selected(SocketAddress)
     }
 
+    /// What became of the messages that came.
     public struct Counts: Hashable, Sendable {
+        /// Answered with success, no STUN of ours, with a wrong password, not understood (420), and of another lite agent (487).
         public var answered: UInt64 = 0, malformed: UInt64 = 0, unauthentic: UInt64 = 0, unknownAttributes: UInt64 = 0,
             roleConflicts: UInt64 = 0
         /// Answers and indications, which nobody asked for, and requests that are no checks: they keep a NAT open (RFC 6263 §4.3).
         public var ignored: UInt64 = 0
 
+        /// Nothing has come yet.
         public init() {}
 
         /// Neither answered well nor harmless.
         public var refused: UInt64 { malformed + unauthentic + unknownAttributes + roleConflicts }
     }
 
+    /// What checks have to name and to prove themselves with.
     public let local: ICECredentials
     /// The far end's `ice-ufrag`.
     public let remoteUser: Text
+    /// What became of the messages that came.
     public private(set) var counts = Counts()
     /// What the far end nominated, how much it likes it, and when it last said so.
     private var selection: (remote: SocketAddress, priority: UInt32, at: Instant)?
@@ -36,6 +42,7 @@ public struct ICELiteResponder: Sendable {
     /// How long the far end's favourite stays, after it was nominated last, against others that it nominates too.
     private static let steadiness = Duration.seconds(3)
 
+    /// - Parameter remoteUser: the far end's `ice-ufrag`.
     public init(local: ICECredentials, remoteUser: Text) { (self.local, self.remoteUser) = (local, remoteUser) }
 
     /// Takes a datagram whose first byte is 0 to 3 (RFC 7983 §7).

@@ -4,6 +4,7 @@ import Primitives
 /// over the bytes of one
 /// datagram; nothing of it is believed before `isAuthentic`.
 public struct STUNMessage: Sendable {
+    /// RFC 8489 §5.
     public enum Class: UInt8, Hashable, Sendable { case request = 0, indication, success, error }
 
     /// Why bytes are no STUN message.
@@ -18,21 +19,27 @@ public struct STUNMessage: Sendable {
         case fingerprint
     }
 
+    /// Bytes of the header.
     public static let headerSize = 20
     static let cookie: UInt32 = 0x2112_A442
     static let binding: UInt16 = 1
     private static let greatestCount = 32
 
+    /// Request, indication or answer.
     public let messageClass: Class
+    /// 1 is Binding.
     public let method: UInt16
     /// Twelve bytes that answers repeat.
     public let transaction: [UInt8]
+    /// `receiver:sender` in a check (RFC 8445 §7.2.2); nil where there is none.
     public private(set) var username: [UInt8]?
+    /// The sender nominates the address that it asks from (RFC 8445 §7.1.1).
     public private(set) var usesCandidate = false
     /// How much the sender likes the address that it asks from (RFC 8445 §7.1.1).
     public private(set) var priority: UInt32?
     /// The sender is the controlling agent, or the controlled one; nil when it does not say.
     public private(set) var isControlling: Bool?
+    /// It ends in a checksum, which is right (RFC 8489 §14.7).
     public private(set) var hasFingerprint = false
     /// Types below 0x8000 that we do not know and may not pass over (RFC 8489 §5).
     public private(set) var unknown: [UInt16] = []
@@ -41,6 +48,7 @@ public struct STUNMessage: Sendable {
     private var integrity: (offset: Int, code: [UInt8])?
     private let bytes: [UInt8]
 
+    /// Reads the attributes that are known. Nothing is authentic yet: see `isAuthentic`.
     public init(parsing datagram: [UInt8]) throws(ParseError) {
         guard datagram.count >= Self.headerSize else { throw .truncated }
         let type = Self.word(datagram, 0)
@@ -64,6 +72,7 @@ public struct STUNMessage: Sendable {
         return zip(hmac(key, covered), integrity.code).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
+    /// Whether it has a code by which it can be proved.
     public var hasIntegrity: Bool { integrity != nil }
 
     private mutating func readAttributes() throws(ParseError) {

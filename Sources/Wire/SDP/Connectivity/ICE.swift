@@ -12,20 +12,24 @@ public enum ICEPolicy: String, Hashable, Sendable, CaseIterable {
 
 /// Our side of connectivity checks. Off by default.
 public struct LocalICE: Hashable, Sendable {
+    /// Whether checks are answered, and whether our offers ask for them.
     public var policy = ICEPolicy.off
     /// Needed for an answer to an offer that `startsICE`, and for offers where the policy is `.lite`; without them the exchange is done as
     /// if there were no checks.
     public var credentials: ICECredentials?
 
+    /// No checks.
     public init() {}
 }
 
 /// Connectivity checks that were agreed on: the peer makes them and nominates where media goes, we answer.
 public struct NegotiatedICE: Hashable, Sendable {
+    /// What the peer's checks name and prove themselves with.
     public var local: ICECredentials
     /// The peer's `ice-ufrag`.
     public var remoteUser: Text
 
+    /// - Parameter remoteUser: the peer's `ice-ufrag`.
     public init(local: ICECredentials, remoteUser: Text) { (self.local, self.remoteUser) = (local, remoteUser) }
 }
 

@@ -4,8 +4,10 @@ import Primitives
 public struct Fingerprint: Hashable, Sendable {
     /// What may name a certificate here; MD5 and SHA-1 may not any more.
     public enum Hash: String, Hashable, Sendable, CaseIterable {
+        /// The hash functions of RFC 8122 §5 that still count as safe.
         case sha256 = "sha-256", sha384 = "sha-384", sha512 = "sha-512"
 
+        /// Bytes of a fingerprint.
         public var count: Int {
             switch self {
             case .sha256: 32
@@ -15,7 +17,9 @@ public struct Fingerprint: Hashable, Sendable {
         }
     }
 
+    /// What the certificate was hashed with.
     public let hash: Hash
+    /// The hash of the whole certificate.
     public let bytes: [UInt8]
 
     /// Nil where the number of bytes is not that of the hash.

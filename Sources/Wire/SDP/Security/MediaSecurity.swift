@@ -21,6 +21,7 @@ public enum SRTPKeying: String, Hashable, Sendable, CaseIterable {
 
 /// What we can protect a stream with, and whether we want to. Nothing by default.
 public struct LocalSecurity: Hashable, Sendable {
+    /// Whether a stream is protected, may be, or must be.
     public var policy = SRTPPolicy.off
     /// What our offers propose; the peer's are answered by either.
     public var keying = SRTPKeying.sdes
@@ -31,6 +32,7 @@ public struct LocalSecurity: Hashable, Sendable {
     /// Whether a peer that leaves us the choice begins the handshake (`passive`): one behind a NAT, which nothing of ours reaches before.
     public var waits = false
 
+    /// No protection.
     public init() {}
 
     /// With a fresh key for each suite.
@@ -42,6 +44,7 @@ public struct LocalSecurity: Hashable, Sendable {
 
 /// What was agreed on to protect a stream.
 public enum NegotiatedSecurity: Hashable, Sendable {
+    /// In clear.
     case none
     /// By keys in the descriptions: ours to send with, and the peer's.
     case keys(send: SRTPKey, receive: SRTPKey)

@@ -7,15 +7,21 @@ public struct DigestAlgorithm: Hashable, Sendable, Comparable, CaseIterable {
     /// In the order of preference, worst first.
     public enum Hash: Int, Hashable, Sendable, CaseIterable { case md5, sha256, sha512_256 }
 
+    /// What everything is hashed with.
     public var hash: Hash
     /// `-sess`: nonce and client nonce are part of what is hashed with the password.
     public var isSession: Bool
 
+    /// - Parameter isSession: the `-sess` variant.
     public init(_ hash: Hash, isSession: Bool = false) { (self.hash, self.isSession) = (hash, isSession) }
 
+    /// MD5, for peers that know no other (RFC 8760).
     public static let md5 = Self(.md5)
+    /// SHA-256 (RFC 7616 §3.2).
     public static let sha256 = Self(.sha256)
+    /// SHA-512 truncated to 256 bits (RFC 7616 §3.2).
     public static let sha512_256 = Self(.sha512_256)
+    /// Every hash, without and with a session; the worst first.
     public static let allCases = Hash.allCases.flatMap { [Self($0), Self($0, isSession: true)] }
 
     /// As it stands in a header (RFC 7616 §6.1).
@@ -45,6 +51,7 @@ public typealias DigestHash = @Sendable (DigestAlgorithm.Hash, [UInt8]) -> [UInt
 
 /// What is known of a password.
 public enum DigestSecret: Hashable, Sendable {
+    /// In clear, so that it fits every realm and every hash.
     case password(Text)
     /// `H(user:realm:password)` in lower-case hexadecimal digits, for each hash that may be used.
     case hashed([DigestAlgorithm.Hash: Text])

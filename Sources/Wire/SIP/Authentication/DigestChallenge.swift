@@ -2,15 +2,20 @@ import Primitives
 
 /// What a server asks for in WWW-Authenticate or Proxy-Authenticate (RFC 7616 §3.3, RFC 8760).
 public struct DigestChallenge: Hashable, Sendable {
+    /// Which password is asked for, in words for a person (RFC 7616 §3.3).
     public var realm: Text
+    /// The server's own text, which the answer repeats; nobody else reads it.
     public var nonce: Text
+    /// What the answer is to be hashed with; MD5 where the header does not say.
     public var algorithm: DigestAlgorithm
     /// The qualities of protection offered; empty from a server that knows RFC 2069 only.
     public var qualities: [Text]
+    /// To be repeated in the answer as it is.
     public var opaque: Text?
     /// The credentials were right and only the nonce is too old: try again without asking anybody.
     public var isStale: Bool
 
+    /// A challenge to be written into a header.
     public init(
         realm: Text, nonce: Text, algorithm: DigestAlgorithm, qualities: [Text] = ["auth"], opaque: Text? = nil, isStale: Bool = false
     ) {
@@ -47,15 +52,23 @@ public struct DigestChallenge: Hashable, Sendable {
 
 /// What a client answers in Authorization or Proxy-Authorization (RFC 7616 §3.4).
 public struct DigestCredentials: Hashable, Sendable {
+    /// Whose password it is.
     public var user: Text
+    /// The realm of the challenge.
     public var realm: Text
+    /// The nonce of the challenge.
     public var nonce: Text
+    /// The Request-URI as the client sent it; a proxy may have changed that of the request since.
     public var uri: Text
+    /// The digest, in hexadecimal digits.
     public var response: Text
+    /// The algorithm of the challenge.
     public var algorithm: DigestAlgorithm
+    /// As in the challenge.
     public var opaque: Text?
     /// `auth`, with the two below; nil is RFC 2069's digest.
     public var quality: Text?
+    /// Chosen by the client, so that no server can choose all of what is hashed.
     public var clientNonce: Text?
     /// Eight hexadecimal digits.
     public var nonceCount: Text?

@@ -12,6 +12,7 @@ public struct DigestClient: Sendable {
         case rejected
     }
 
+    /// The name that it answers with.
     public let user: Text
     private let secret: DigestSecret
     private let hash: DigestHash
@@ -30,6 +31,9 @@ public struct DigestClient: Sendable {
 
     private static var sessionLimit: Int { 8 }
 
+    /// - Parameters:
+    ///   - secret: the password, or what was hashed of it.
+    ///   - hash: made by the Runtime floor.
     public init(user: Text, secret: DigestSecret, hash: @escaping DigestHash) {
         (self.user, self.secret, self.hash) = (user, secret, hash)
     }

@@ -6,16 +6,20 @@ import Primitives
 /// rightly is remembered, with the highest count that it was used with, and only so many of those. When more are in use, the
 /// oldest are forgotten and their users are asked again. The tag covers the client's network: a nonce is worth nothing elsewhere.
 public struct DigestServer: Sendable {
+    /// What is asked for, and what is taken.
     public struct Configuration: Sendable {
+        /// The realm of every challenge. A password that is kept as a hash is bound to it.
         public var realm: Text
         /// Offered in this order (RFC 8760 §2.4: the most preferred first).
         public var algorithms: [DigestAlgorithm]
+        /// A nonce that is older is stale.
         public var nonceLifetime: Duration
         /// Whether a digest without `qop` and nonce count is refused; without them nothing tells a replay.
         public var requiresQuality: Bool
         /// How many nonces in use are remembered.
         public var rememberedNonces: Int
 
+        /// - Precondition: at least one algorithm, and room for at least one nonce.
         public init(
             realm: Text, algorithms: [DigestAlgorithm] = [.sha256, .md5], nonceLifetime: Duration = .seconds(300),
             requiresQuality: Bool = true,
@@ -27,7 +31,9 @@ public struct DigestServer: Sendable {
         }
     }
 
+    /// What came of an answer to a challenge.
     public enum Verdict: Hashable, Sendable {
+        /// The password and the nonce are right.
         case accepted
         /// The password is right, and the nonce is too old or used up: ask again with `stale=true`.
         case stale
@@ -35,15 +41,19 @@ public struct DigestServer: Sendable {
         /// `stale=true`
         /// (RFC 7616 §3.3).
         case unknownNonce
+        /// The answer is wrong: asking again helps only where the user has another password.
         case refused(Refusal)
     }
 
+    /// Why an answer is refused.
     public enum Refusal: Hashable, Sendable {
         /// Realm, algorithm or quality that were not asked for, or a digest for another URI.
         case mismatch
+        /// The digest is none of the password that is known.
         case wrongPassword
     }
 
+    /// As it was made; nothing in it changes.
     public let configuration: Configuration
     private let secret: [UInt8]
     private let hash: DigestHash

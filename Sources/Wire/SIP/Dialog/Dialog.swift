@@ -4,13 +4,17 @@ import Primitives
 ///
 /// A value without transactions: it says which requests belong to it and what our next request in it looks like.
 public struct Dialog: Sendable {
+    /// How far the dialog has come; its end is told by whoever holds it.
     public enum State: Hashable, Sendable {
         /// Made by a 101–199. Next: `confirmed` by the 2xx.
         case early
+        /// Made, or confirmed, by a 2xx.
         case confirmed
     }
 
+    /// Early or confirmed.
     public private(set) var state: State
+    /// The Call-ID of all requests in it.
     public let callID: Text
     /// Our address with our tag: From of our requests, To of theirs.
     public let local: NameAddress
@@ -68,6 +72,7 @@ public struct Dialog: Sendable {
         isSecure = overTLS && target.scheme == .sips
     }
 
+    /// Our tag.
     public var localTag: Text { local.tag ?? .empty }
     /// Empty for a peer of RFC 2543 that sends no tag.
     public var remoteTag: Text { remote.tag ?? .empty }

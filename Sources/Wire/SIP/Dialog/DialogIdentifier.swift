@@ -2,6 +2,7 @@ import Primitives
 
 /// Names a dialog in a Replaces header, from the view of whoever receives it: RFC 3891 §6.1.
 public struct DialogIdentifier: Hashable, Sendable {
+    /// The Call-ID of the dialog.
     public var callID: Text
     /// The receiver's own tag.
     public var localTag: Text
@@ -10,6 +11,7 @@ public struct DialogIdentifier: Hashable, Sendable {
     /// Only a dialog that is not confirmed yet is to be replaced.
     public var isEarlyOnly = false
 
+    /// Names a dialog of the receiver.
     public init(callID: Text, localTag: Text, remoteTag: Text, isEarlyOnly: Bool = false) {
         (self.callID, self.localTag, self.remoteTag, self.isEarlyOnly) = (callID, localTag, remoteTag, isEarlyOnly)
     }
@@ -25,6 +27,7 @@ public struct DialogIdentifier: Hashable, Sendable {
             isEarlyOnly: parameters.contains("early-only" as Text))
     }
 
+    /// The value of a Replaces header.
     public var value: Text {
         callID + ";to-tag=" + localTag + ";from-tag=" + remoteTag + (isEarlyOnly ? ";early-only" : "")
     }

@@ -13,14 +13,17 @@ public struct SessionTimer: Sendable {
         /// A shorter one is refused with 422 (§5). Never below 90.
         public var minimum: UInt32
 
+        /// Seconds. The minimum is raised to 90, and the interval to the minimum.
         public init(interval: UInt32 = 1_800, minimum: UInt32 = 90) {
             self.minimum = max(minimum, SessionTimer.leastMinimum)
             self.interval = max(interval, self.minimum)
         }
     }
 
+    /// Who refreshes.
     public enum Refresher: Hashable, Sendable { case us, them }
 
+    /// What is due.
     public enum Output: Hashable, Sendable {
         /// Send a re-INVITE or UPDATE; `accept` or `refreshFailed` follows.
         case refresh
@@ -33,9 +36,11 @@ public struct SessionTimer: Sendable {
     /// A 422 that asks for more than a day is not believed.
     static let mostMinimum: UInt32 = 86_400
 
+    /// What we ask for, as it was given.
     public let policy: Policy
     /// Seconds, as they were agreed last.
     public private(set) var interval: UInt32
+    /// Who refreshes, as it was agreed last.
     public private(set) var refresher = Refresher.us
     /// The peer takes part in it, and did not just leave it to us.
     public private(set) var isAgreed = false
@@ -44,6 +49,7 @@ public struct SessionTimer: Sendable {
     private var began: Instant?
     private var refreshDue: Instant?
 
+    /// A timer that begins with the first 2xx.
     public init(policy: Policy) { (self.policy, interval, minimum) = (policy, policy.interval, policy.minimum) }
 
     /// When `advance` next has something to do; nil before the first 2xx.
@@ -57,6 +63,7 @@ public struct SessionTimer: Sendable {
         began.map { $0 + .milliseconds(Int64(interval) * 1_000 - min(32_000, Int64(interval) * 1_000 / 3)) }
     }
 
+    /// Tells what is due; nil before `deadline`.
     public mutating func advance(to now: Instant) -> Output? {
         guard let expiry else { return nil }
         if now >= expiry {
@@ -146,9 +153,12 @@ public struct SessionInterval: Hashable, Sendable {
     /// Who refreshes, in the words of the transaction that carries the header.
     public enum Role: Hashable, Sendable { case client, server }
 
+    /// How long the session goes without being refreshed.
     public var seconds: UInt32
+    /// Who refreshes; nil leaves it to whoever answers.
     public var refresher: Role?
 
+    /// The value to be written.
     public init(seconds: UInt32, refresher: Role? = nil) { (self.seconds, self.refresher) = (seconds, refresher) }
 
     /// nil for what does not begin with a number.
@@ -162,6 +172,7 @@ public struct SessionInterval: Hashable, Sendable {
         }
     }
 
+    /// The value of the header.
     public var value: Text {
         switch refresher {
         case nil: Text(seconds)

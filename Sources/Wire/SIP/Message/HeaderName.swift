@@ -11,11 +11,13 @@ public struct HeaderName: Hashable, Sendable, ExpressibleByStringLiteral, Custom
     /// A name that is none of the known ones.
     init(other: Text) { (known, self.other) = (.other, other) }
 
+    /// A name in its long or its compact form, in whatever case.
     public init(_ text: Text) {
         known = text.bytes.withUnsafeBufferPointer { Known(name: $0) }
         other = known == .other ? text : Text([])
     }
 
+    /// As `init(_: Text)`, without making a `Text` of a known name.
     public init(stringLiteral value: StaticString) {
         known = Known(name: UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
         other = known == .other ? Text(stringLiteral: value) : Text([])
@@ -49,53 +51,101 @@ public struct HeaderName: Hashable, Sendable, ExpressibleByStringLiteral, Custom
 
 extension HeaderName {
     // Spelled as computed values so that using one costs nothing.
+    /// RFC 3261 §20.42; compact form `v`.
     public static var via: Self { Self(.via) }
+    /// RFC 3261 §20.20; compact form `f`.
     public static var from: Self { Self(.from) }
+    /// RFC 3261 §20.39; compact form `t`.
     public static var to: Self { Self(.to) }
+    /// RFC 3261 §20.8; compact form `i`.
     public static var callID: Self { Self(.callID) }
+    /// RFC 3261 §20.16.
     public static var cseq: Self { Self(.cseq) }
+    /// RFC 3261 §20.10; compact form `m`.
     public static var contact: Self { Self(.contact) }
+    /// RFC 3261 §20.22.
     public static var maxForwards: Self { Self(.maxForwards) }
+    /// RFC 3261 §20.14; compact form `l`.
     public static var contentLength: Self { Self(.contentLength) }
+    /// RFC 3261 §20.15; compact form `c`.
     public static var contentType: Self { Self(.contentType) }
+    /// RFC 3261 §20.12; compact form `e`.
     public static var contentEncoding: Self { Self(.contentEncoding) }
+    /// RFC 3261 §20.11.
     public static var contentDisposition: Self { Self(.contentDisposition) }
+    /// RFC 3261 §20.34.
     public static var route: Self { Self(.route) }
+    /// RFC 3261 §20.30.
     public static var recordRoute: Self { Self(.recordRoute) }
+    /// RFC 3327 §4.
     public static var path: Self { Self(.path) }
+    /// RFC 3608.
     public static var serviceRoute: Self { Self(.serviceRoute) }
+    /// RFC 3261 §20.19.
     public static var expires: Self { Self(.expires) }
+    /// RFC 3261 §20.23.
     public static var minExpires: Self { Self(.minExpires) }
+    /// RFC 3261 §20.5.
     public static var allow: Self { Self(.allow) }
+    /// RFC 3261 §20.1.
     public static var accept: Self { Self(.accept) }
+    /// RFC 3261 §20.37; compact form `k`.
     public static var supported: Self { Self(.supported) }
+    /// RFC 3261 §20.32.
     public static var require: Self { Self(.require) }
+    /// RFC 3261 §20.29.
     public static var proxyRequire: Self { Self(.proxyRequire) }
+    /// RFC 3261 §20.40.
     public static var unsupported: Self { Self(.unsupported) }
+    /// RFC 3261 §20.41.
     public static var userAgent: Self { Self(.userAgent) }
+    /// RFC 3261 §20.35.
     public static var server: Self { Self(.server) }
+    /// RFC 3261 §20.7.
     public static var authorization: Self { Self(.authorization) }
+    /// RFC 3261 §20.28.
     public static var proxyAuthorization: Self { Self(.proxyAuthorization) }
+    /// RFC 3261 §20.44.
     public static var wwwAuthenticate: Self { Self(.wwwAuthenticate) }
+    /// RFC 3261 §20.27.
     public static var proxyAuthenticate: Self { Self(.proxyAuthenticate) }
+    /// RFC 3261 §20.6.
     public static var authenticationInfo: Self { Self(.authenticationInfo) }
+    /// RFC 3326 §2.
     public static var reason: Self { Self(.reason) }
+    /// RFC 3261 §20.33.
     public static var retryAfter: Self { Self(.retryAfter) }
+    /// RFC 3261 §20.43.
     public static var warning: Self { Self(.warning) }
+    /// RFC 3262 §7.1.
     public static var rseq: Self { Self(.rseq) }
+    /// RFC 3262 §7.2.
     public static var rack: Self { Self(.rack) }
+    /// RFC 4028 §4; compact form `x`.
     public static var sessionExpires: Self { Self(.sessionExpires) }
+    /// RFC 4028 §5.
     public static var minSE: Self { Self(.minSE) }
+    /// RFC 3891 §6.1.
     public static var replaces: Self { Self(.replaces) }
+    /// RFC 3515 §2.1; compact form `r`.
     public static var referTo: Self { Self(.referTo) }
+    /// RFC 3892 §3; compact form `b`.
     public static var referredBy: Self { Self(.referredBy) }
+    /// RFC 6665 §8.2.1; compact form `o`.
     public static var event: Self { Self(.event) }
+    /// RFC 6665 §8.2.3.
     public static var subscriptionState: Self { Self(.subscriptionState) }
+    /// RFC 6665 §8.2.2; compact form `u`.
     public static var allowEvents: Self { Self(.allowEvents) }
+    /// RFC 3325 §9.1.
     public static var pAssertedIdentity: Self { Self(.pAssertedIdentity) }
+    /// RFC 3323 §4.2.
     public static var privacy: Self { Self(.privacy) }
+    /// RFC 3261 §20.36; compact form `s`.
     public static var subject: Self { Self(.subject) }
+    /// RFC 3261 §20.17.
     public static var date: Self { Self(.date) }
+    /// RFC 3261 §20.38.
     public static var timestamp: Self { Self(.timestamp) }
 
     /// The names that are recognised, so that looking one up compares a number. Others are `other` and keep their text.

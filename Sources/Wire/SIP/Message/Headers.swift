@@ -20,6 +20,7 @@ public struct Headers: Sendable {
     /// Set when a field that `Message` keeps parsed was touched; the message clears it.
     var touchedCore = false
 
+    /// No fields.
     public init() { (buffer, fields) = ([], []) }
 
     init(buffer: [UInt8], fields: [Field]) { (self.buffer, self.fields) = (buffer, fields) }
@@ -42,7 +43,9 @@ public struct Headers: Sendable {
     /// Bytes of all lines; the buffer may hold some that were replaced.
     var byteCount: Int { fields.reduce(0) { $0 + Int($1.lineEnd &- $1.name.start) } }
 
+    /// How many fields there are; one field may hold several elements.
     public var count: Int { fields.count }
+    /// Whether there is no field.
     public var isEmpty: Bool { fields.isEmpty }
 
     /// Every field in order: the name as written, the value without the space around it.
@@ -83,6 +86,7 @@ public struct Headers: Sendable {
         elements(name).contains { $0.equalsIgnoringCase(token) }
     }
 
+    /// Whether there is a field of this name, whatever its value.
     public func contains(_ name: HeaderName) -> Bool { first(name) != nil }
 
     /// Adds a field at the end, whatever is there already.

@@ -8,11 +8,15 @@ import Primitives
 ///
 /// A value: copies share their buffer until one is changed.
 public struct Message: Sendable, CustomStringConvertible {
+    /// The first line (RFC 3261 §7.1, §7.2).
     public enum StartLine: Sendable, Hashable {
+        /// The method and the Request-URI.
         case request(Method, URI)
+        /// The status, 100 to 699, and the reason phrase, which may be empty.
         case response(status: Int, reason: Text)
     }
 
+    /// What the first line says. Setting it makes a request of a response, or the other way round.
     public var startLine: StartLine {
         get {
             guard let uri = rest.uri else { return .response(status: rest.status, reason: rest.reason) }
@@ -133,6 +137,7 @@ extension Message {
         }
     }
 
+    /// Whether it is a request; else it is a response.
     public var isRequest: Bool { rest.isRequest }
 
     /// The method of a request, and of the request that a response answers.
@@ -159,21 +164,25 @@ extension Message {
         set { headers.replaceFirstElement(of: .via, with: newValue.text) }
     }
 
+    /// Who made the request, with the tag of its side of the dialog (RFC 3261 §20.20).
     public var from: NameAddress {
         @inlinable @inline(__always) get { NameAddress(buffer: fields.buffer, layout: rest.core.from) }
         set { headers.set(.from, newValue.text) }
     }
 
+    /// Whom the request is meant for, with the tag of that side of the dialog where there is one (RFC 3261 §20.39).
     public var to: NameAddress {
         @inlinable @inline(__always) get { NameAddress(buffer: fields.buffer, layout: rest.core.to) }
         set { headers.set(.to, newValue.text) }
     }
 
+    /// Names the dialog, or the registrations of one client (RFC 3261 §20.8).
     public var callID: Text {
         @inlinable get { fields.buffer[rest.core.callID] }
         set { headers.set(.callID, newValue) }
     }
 
+    /// The number of the request in its dialog, and its method (RFC 3261 §20.16).
     public var cseq: CSeq {
         @inlinable get { rest.cseq }
         set { headers.set(.cseq, newValue.text) }
@@ -210,7 +219,9 @@ extension Message {
     /// Whether the Contact is "*", which takes away all bindings (RFC 3261 §10.2.2).
     public var contactIsWildcard: Bool { headers.elements(.contact).contains { $0.bytes.elementsEqual([0x2A]) } }
 
+    /// The proxies that the request is still to pass, the next first; what cannot be read is left out.
     public var routes: [NameAddress] { addresses(.route) }
+    /// The proxies that stay in the path of the dialog, in the order of the header; what cannot be read is left out.
     public var recordRoutes: [NameAddress] { addresses(.recordRoute) }
     /// RFC 3327.
     public var paths: [NameAddress] { addresses(.path) }

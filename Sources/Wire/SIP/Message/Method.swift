@@ -2,6 +2,7 @@ import Primitives
 
 /// A request method. Names are case-sensitive (RFC 3261 §7.1), so `other("invite")` is not `invite`.
 public enum Method: Hashable, Sendable, CustomStringConvertible {
+    /// RFC 3261, RFC 6086 (INFO), RFC 3311, RFC 3262, RFC 3515, RFC 6665, RFC 3428 and RFC 3903.
     case invite, ack, bye, cancel, register, options, info, update, prack, refer, notify, subscribe, message, publish
     /// A method that this module has no name for; it is never one of the names above.
     case other(Text)
@@ -11,10 +12,12 @@ public enum Method: Hashable, Sendable, CustomStringConvertible {
         .invite, .ack, .bye, .cancel, .register, .options, .info, .update, .prack, .refer, .notify, .subscribe, .message, .publish,
     ]
 
+    /// The method of this name; case counts.
     public init(_ text: Text) {
         self = text.bytes.withUnsafeBufferPointer { bytes in Method.named(bytes) } ?? .other(text)
     }
 
+    /// The name on the wire.
     public var text: Text {
         if case .other(let text) = self { return text }
         return Text(Array(UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount)))
@@ -89,10 +92,13 @@ extension [UInt8] {
 public struct CSeq: Hashable, Sendable {
     /// Less than 2³¹.
     public var number: UInt32
+    /// The method of the request that is numbered.
     public var method: Method
 
+    /// - Parameter number: less than 2³¹.
     public init(number: UInt32, method: Method) { (self.number, self.method) = (number, method) }
 
+    /// Throws for what is not a number below 2³¹ and a method.
     public init(parsing text: Text) throws(SyntaxError) {
         let buffer = Array(text.bytes)
         self = try buffer.read { reader throws(SyntaxError) in
@@ -114,6 +120,7 @@ public struct CSeq: Hashable, Sendable {
         return (number, name)
     }
 
+    /// The value of the header.
     public var text: Text {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(method.count + 11)

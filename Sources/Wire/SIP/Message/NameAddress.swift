@@ -20,6 +20,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
 
     @inlinable init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
 
+    /// Writes it with angle brackets, and with quotes around the name. Bytes of the name that are no UTF-8 are replaced.
     public init(displayName: Text? = nil, uri: URI, parameters: Parameters = Parameters()) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(uri.text.count + 48)
@@ -63,6 +64,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// As it stands on the wire.
     @inlinable public var text: Text { buffer[layout.whole] }
 
     /// Of its text where that stands in another buffer.
@@ -83,6 +85,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
         set { self = NameAddress(displayName: newValue, uri: uri, parameters: parameters) }
     }
 
+    /// Whom it names.
     public var uri: URI {
         @inlinable @inline(__always) get { URI(buffer: buffer, layout: layout.uri) }
         set { self = NameAddress(displayName: displayName, uri: newValue, parameters: parameters) }

@@ -8,8 +8,10 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Wire text, from the first ";" on; empty without parameters.
     public private(set) var text: Text
 
+    /// No parameters.
     public init() { text = .empty }
 
+    /// Names with what their values mean; an empty value makes a flag.
     public init(dictionaryLiteral elements: (Text, Text)...) {
         self.init()
         for (name, value) in elements { self[name] = value }
@@ -28,6 +30,7 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Text that was checked already.
     init(checked text: Text) { self.text = text }
 
+    /// From the first ";" on. Throws for any other text; empty text is no parameters.
     public init(parsing text: Text) throws(SyntaxError) {
         let buffer = Array(text.bytes)
         guard !buffer.isEmpty else { self.init(); return }
@@ -40,6 +43,7 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         self.init(checked: buffer[extent])
     }
 
+    /// Whether there are none.
     public var isEmpty: Bool { text.isEmpty }
 
     /// The value of the first parameter of this name; empty for a flag such as `;lr`, nil when there is none. Setting nil removes.
@@ -53,8 +57,10 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         find(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)).map(meaning)
     }
 
+    /// Whether there is a parameter of this name, with a value or without.
     public func contains(_ name: Text) -> Bool { name.bytes.withUnsafeBufferPointer { find($0) } != nil }
 
+    /// As the other `contains`, without making a `Text` of the name.
     public func contains(_ name: StaticString) -> Bool {
         find(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)) != nil
     }

@@ -4,16 +4,27 @@ import Primitives
 public enum Defect: Error, Hashable, Sendable {
     /// Nothing but line ends: a keep-alive (RFC 5626 §3.5.1).
     case keepAlive
+    /// More bytes than `Limits.message`.
     case tooLarge
+    /// The first line is none of a request or a response.
     case startLine
+    /// It is one, of another version than SIP/2.0.
     case version
+    /// The scheme of the Request-URI is one that nobody here can follow.
     case unknownScheme
+    /// The Request-URI has more bytes than the limits allow.
     case requestURITooLong
+    /// A line has no name with a colon behind it, or no end.
     case headerLine
+    /// More fields than the limits allow.
     case tooManyHeaders
+    /// A field has more bytes than the limits allow.
     case headerTooLong
+    /// A field that every message has is not there.
     case missing(HeaderName)
+    /// A field that has to be understood cannot be read.
     case malformed(HeaderName)
+    /// A field that may be there once is there twice.
     case repeated(HeaderName)
     /// The methods of the request line and of CSeq differ.
     case methodMismatch
@@ -60,6 +71,7 @@ extension Message {
         /// A request that is answered without a transaction.
         case reject(Rejection)
 
+        /// What is wrong, whether or not it is answered.
         public var defect: Defect {
             switch self {
             case .drop(let defect): defect
@@ -70,6 +82,7 @@ extension Message {
 
     /// A broken request and what is needed to answer it (RFC 3261 §8.2.6, §8.2.7).
     public struct Rejection: Sendable {
+        /// What is wrong with the request.
         public let defect: Defect
         /// The method as it was written.
         public let method: Text
@@ -79,7 +92,9 @@ extension Message {
         /// The header fields as far as they could be cut out.
         public let headers: Headers
 
+        /// The status of the response.
         public var status: Int { defect.status }
+        /// The reason phrase of the response.
         public var reason: Text { defect.reason }
 
         /// The response: the Vias, From, To, Call-ID and CSeq of the request, as they are. A To that can be read gets the tag.

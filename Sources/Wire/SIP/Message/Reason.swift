@@ -6,15 +6,18 @@ public struct Reason: Hashable, Sendable {
     public var `protocol`: Text
     /// A status code or a cause of the protocol; nil when the peer gave none.
     public var cause: Int?
+    /// Words for a person; nil where there are none.
     public var text: Text?
     /// What else a peer said, as the location of RFC 8606: kept as it came, up to 256 bytes.
     public private(set) var others = Parameters()
 
+    /// A reason to be written.
     public init(protocol: Text, cause: Int?, text: Text? = nil) { (self.protocol, self.cause, self.text) = (`protocol`, cause, text) }
 
     /// The losers of a fork (RFC 3326 §2, RFC 3261 §16.7).
     public static var completedElsewhere: Reason { Reason(protocol: "SIP", cause: 200, text: "Call completed elsewhere") }
 
+    /// Throws for what is not a protocol with parameters. A cause that is no number counts as none.
     public init(parsing value: Text) throws(SyntaxError) {
         let buffer = Array(value.bytes)
         self = try buffer.read { reader throws(SyntaxError) in
@@ -44,6 +47,8 @@ public struct Reason: Hashable, Sendable {
         return Text(bytes)
     }
 
+    /// Whether the cause is a status of SIP.
     public var isSIP: Bool { `protocol`.equalsIgnoringCase("SIP" as StaticString) }
+    /// Whether the cause is one of Q.850, as a telephone exchange gives it.
     public var isQ850: Bool { `protocol`.equalsIgnoringCase("Q.850" as StaticString) }
 }

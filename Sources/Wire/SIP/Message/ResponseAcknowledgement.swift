@@ -7,6 +7,7 @@ public struct ResponseAcknowledgement: Hashable, Sendable {
     /// The CSeq of the request that it answers.
     public var cseq: CSeq
 
+    /// An acknowledgement to be written.
     public init(response: UInt32, cseq: CSeq) { (self.response, self.cseq) = (response, cseq) }
 
     /// nil for what is not two numbers and a method.
@@ -18,6 +19,7 @@ public struct ResponseAcknowledgement: Hashable, Sendable {
         self.init(response: response, cseq: CSeq(number: number, method: Method(Text(parts[2]))))
     }
 
+    /// The value of a RAck header.
     public var value: Text { Text(response) + " " + cseq.text }
 }
 

@@ -19,6 +19,7 @@ public protocol MessageFraming: Sendable {
 /// A value without I/O: bytes in, whole messages out. It holds at most one unfinished message of `Limits.message` bytes, and
 /// searches every byte once however the segments fall. After `failed` it gives nothing more: answer, then close the connection.
 public struct StreamFramer: MessageFraming {
+    /// What the stream held.
     public enum Output: Sendable {
         /// One whole message, for `Message(parsing:)`.
         case message([UInt8])
@@ -32,6 +33,7 @@ public struct StreamFramer: MessageFraming {
 
     /// What keeps a flow open, and what it is answered with.
     public static let ping: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
+    /// The answer to `ping`.
     public static let pong: [UInt8] = [0x0D, 0x0A]
 
     private var buffer: [UInt8] = []
@@ -43,6 +45,7 @@ public struct StreamFramer: MessageFraming {
     /// A ping of ours was not answered: a single CRLF answers it, where otherwise it may be the half of theirs.
     private var awaitsPong = false
 
+    /// A framer at the beginning of a connection.
     public init() {}
 
     /// Bytes that wait for the rest of their message. A line end alone is none: it may be all that comes.

@@ -6,8 +6,11 @@ import Primitives
 /// part writes the URI anew. Parts are wire text, that is with their %-escapes; `decodedUser` is for people and routes.
 /// `==` compares the text; `isEquivalent(to:)` is RFC 3261's comparison.
 public struct URI: Hashable, Sendable, CustomStringConvertible {
+    /// What stands before the colon.
     public enum Scheme: Hashable, Sendable {
+        /// Schemes whose parts are read; compared without case.
         case sip, sips, tel
+        /// Any other, as it is written; all that follows the colon is one part.
         case other(Text)
     }
 
@@ -67,6 +70,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     public static func == (left: URI, right: URI) -> Bool { left.text == right.text }
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
+    /// The kind of URI.
     public var scheme: Scheme {
         switch layout.kind {
         case .sip: .sip
@@ -101,6 +105,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The password behind the user, which RFC 3261 §19.1.1 advises against; wire text.
     public var password: Text? { layout.password.isEmpty ? nil : buffer[layout.password] }
 
     /// Host name or address as written: IPv6 in brackets. Empty unless the scheme is sip or sips.
@@ -119,11 +124,13 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// The same when it is an address.
     public var targetAddress: IPAddress? { targetHost.referredAddress }
 
+    /// The port; nil where none is written, which means that of the transport.
     public var port: UInt16? {
         @inlinable get { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }
         set { remake(port: .some(newValue)) }
     }
 
+    /// The parameters behind the host, or behind the number of a `tel:` URI.
     public var parameters: Parameters {
         get { Parameters(checked: buffer[layout.parameters]) }
         set { remake(parameters: newValue) }

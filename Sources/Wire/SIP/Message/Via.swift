@@ -52,6 +52,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         do { try self.init(reading: bytes) } catch { preconditionFailure("not a Via: \(Text(bytes))") }
     }
 
+    /// Throws for what is not one Via, and for what follows it.
     public init(parsing text: Text) throws(SyntaxError) { try self.init(reading: Array(text.bytes)) }
 
     private init(reading buffer: [UInt8]) throws(SyntaxError) {
@@ -79,12 +80,14 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
 
     private static let salvagedParameters = 16
 
+    /// As it stands on the wire.
     @inlinable public var text: Text { buffer[layout.whole] }
     public var description: String { text.description }
 
     public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
+    /// `UDP`, `TCP`, `TLS` ... as written.
     @inlinable public var transport: Text { buffer[layout.transport] }
     /// The sent-by host as written: IPv6 in brackets.
     @inlinable public var host: Text { buffer[layout.host] }
@@ -99,6 +102,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         return host.referredAddress.map { $0 == other.host.referredAddress } ?? false
     }
 
+    /// `branch`, `received`, `rport`, `keep` and what else there is.
     public var parameters: Parameters {
         get { Parameters(checked: buffer[layout.parameters]) }
         set { self = Via(transport: transport, host: host, port: port, parameters: newValue) }

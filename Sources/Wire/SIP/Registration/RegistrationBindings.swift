@@ -5,20 +5,27 @@ import Primitives
 /// A value for one address of record. A REGISTER changes all that it asks for or nothing. `Origin` is what a request to a binding
 /// goes back over, such as a flow; it is kept and never looked at.
 public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
+    /// One Contact, for as long as it is registered.
     public struct Binding: Sendable {
         /// The Contact's URI as it was registered, with its headers.
         public fileprivate(set) var uri: URI
+        /// The name before the Contact's URI.
         public fileprivate(set) var displayName: Text?
         /// The Contact's parameters but `expires`: `q`, `+sip.instance`, capabilities ...
         public fileprivate(set) var parameters: Parameters
         /// The proxies on the way, as a route set (RFC 3327).
         public fileprivate(set) var path: [NameAddress]
+        /// What a request to it goes back over.
         public fileprivate(set) var origin: Origin
+        /// The User-Agent of its last REGISTER.
         public fileprivate(set) var userAgent: Text?
+        /// The Call-ID of its last REGISTER: a later one of the same client has a higher CSeq.
         public fileprivate(set) var callID: Text
+        /// The CSeq number of its last REGISTER.
         public fileprivate(set) var cseq: UInt32
         /// When it was last registered or refreshed.
         public fileprivate(set) var refreshed: Instant
+        /// When it ends, unless it is refreshed.
         public fileprivate(set) var expiry: Instant
         /// Nobody answered there since it was refreshed: to a question, or to a call.
         public fileprivate(set) var isSilent = false
@@ -66,11 +73,13 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         public var minimumSeconds: UInt32
         /// Longer times are shortened.
         public var maximumSeconds: UInt32
+        /// Where a REGISTER says nothing.
         public var defaultSeconds: UInt32
         /// Bindings of one address of record. A new one takes the place of that which was refreshed least recently; a request that
         /// has more than these alone is refused.
         public var contacts: Int
 
+        /// - Precondition: minimum, default and maximum are in that order, and there is room for a contact.
         public init(minimumSeconds: UInt32 = 60, maximumSeconds: UInt32 = 7_200, defaultSeconds: UInt32 = 3_600, contacts: Int = 10) {
             precondition(minimumSeconds <= defaultSeconds && defaultSeconds <= maximumSeconds && contacts > 0)
             (self.minimumSeconds, self.maximumSeconds, self.defaultSeconds, self.contacts) = (
@@ -79,6 +88,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         }
     }
 
+    /// Why a REGISTER changes nothing.
     public enum Refusal: Error, Hashable, Sendable {
         /// 400: "*" with other contacts or with an Expires that is not 0, or a Contact to which no request can be sent.
         case unusableContact
@@ -89,6 +99,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         /// 500: the same client sent a later REGISTER before (RFC 3261 §10.3 step 6 and 7).
         case outOfOrder
 
+        /// The status of the response.
         public var status: Int {
             switch self {
             case .unusableContact: 400
@@ -99,13 +110,18 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         }
     }
 
+    /// As they were given.
     public let limits: Limits
     private var bindings: [Binding] = []
 
+    /// An address of record that nobody has registered for.
     public init(limits: Limits = Limits()) { self.limits = limits }
 
+    /// Whether nobody is registered.
     public var isEmpty: Bool { bindings.isEmpty }
+    /// How many bindings there are.
     public var count: Int { bindings.count }
+    /// Of these, those where nobody answered last.
     public var silentCount: Int { bindings.count(where: \.isSilent) }
 
     /// When `advance` next has a binding to take away.

@@ -4,6 +4,7 @@ import Primitives
 ///
 /// It holds no message. Its owner keeps the bytes of the request and does what the outputs say, in their order.
 public struct InviteClientTransaction: Sendable {
+    /// What the owner of the transaction has to do.
     public enum Output: Hashable, Sendable {
         /// Send the request (again).
         case sendRequest
@@ -13,11 +14,13 @@ public struct InviteClientTransaction: Sendable {
         case deliver
         /// Timer B: nobody answered.
         case timedOut
+        /// The request could not be sent (RFC 3261 §17.1.4); its user gets that in place of a response.
         case transportFailed
         /// Forget the transaction. Always last.
         case terminated
     }
 
+    /// The states of RFC 3261 figure 5, with the Accepted state of RFC 6026.
     public enum State: Hashable, Sendable {
         /// The request is repeated. Next: `proceeding`, `accepted`, `completed`, or `terminated` after timer B.
         case calling
@@ -27,22 +30,27 @@ public struct InviteClientTransaction: Sendable {
         case accepted
         /// A 300–699 came. Repeated ones are acknowledged until timer D.
         case completed
+        /// Absorbing.
         case terminated
     }
 
+    /// Where the transaction is.
     public private(set) var state = State.calling
     private var clock: ClientTransactionClock
 
+    /// - Parameter isReliable: TCP or TLS, over which nothing is sent again.
     public init(isReliable: Bool, timers: TimerValues) { clock = ClientTransactionClock(isReliable: isReliable, timers: timers) }
 
     /// When `advance` next has something to do.
     public var deadline: Instant? { clock.deadline }
 
+    /// Sends the request, and begins timers A and B. Once, before anything else.
     public mutating func start(at now: Instant) -> [Output] {
         clock.start(at: now)
         return [.sendRequest]
     }
 
+    /// A response to the request came. What the state has no use for makes no output.
     public mutating func receive(status: Int, at now: Instant) -> [Output] {
         switch (state, status) {
         case (.calling, 100..<200), (.proceeding, 100..<200):
@@ -63,6 +71,7 @@ public struct InviteClientTransaction: Sendable {
         }
     }
 
+    /// Does what is due. A time before `deadline` makes no output.
     public mutating func advance(to now: Instant) -> [Output] {
         if clock.isOver(at: now) {
             let outcome: [Output] = state == .calling ? [.timedOut] : []

@@ -4,6 +4,7 @@ import Primitives
 ///
 /// The 100 is its user's to send. Repeating a 2xx until the ACK is the dialog's work (RFC 3261 §13.3.1.4), not this machine's.
 public struct InviteServerTransaction: Sendable {
+    /// What the owner of the transaction has to do.
     public enum Output: Hashable, Sendable {
         /// Send the response at hand, which becomes the last response.
         case sendResponse
@@ -13,11 +14,13 @@ public struct InviteServerTransaction: Sendable {
         case deliverAcknowledgement
         /// Timer H: no ACK came for a 300–699.
         case timedOut
+        /// The response could not be sent (RFC 3261 §17.2.4).
         case transportFailed
         /// Forget the transaction. Always last.
         case terminated
     }
 
+    /// The states of RFC 3261 figure 7, with the Accepted state of RFC 6026.
     public enum State: Hashable, Sendable {
         /// No final response yet. Next: `accepted` or `completed`; nothing limits the wait.
         case proceeding
@@ -27,9 +30,11 @@ public struct InviteServerTransaction: Sendable {
         case completed
         /// The ACK came. Repeated ones are swallowed until timer I.
         case confirmed
+        /// Absorbing.
         case terminated
     }
 
+    /// Where the transaction is.
     public private(set) var state = State.proceeding
     private let isReliable: Bool
     private let timers: TimerValues
@@ -38,6 +43,7 @@ public struct InviteServerTransaction: Sendable {
     private var retransmission: Instant?
     private var limit: Instant?
 
+    /// - Parameter isReliable: TCP or TLS, over which nothing is sent again.
     public init(isReliable: Bool, timers: TimerValues) {
         (self.isReliable, self.timers, interval) = (isReliable, timers, timers.t1)
     }
@@ -89,6 +95,7 @@ public struct InviteServerTransaction: Sendable {
         }
     }
 
+    /// Does what is due. A time before `deadline` makes no output.
     public mutating func advance(to now: Instant) -> [Output] {
         if let limit, now >= limit {
             let outcome: [Output] = state == .completed ? [.timedOut] : []

@@ -2,6 +2,7 @@ import Primitives
 
 /// The client transaction of every request but INVITE and ACK: RFC 3261 §17.1.2.
 public struct NonInviteClientTransaction: Sendable {
+    /// What the owner of the transaction has to do.
     public enum Output: Hashable, Sendable {
         /// Send the request (again).
         case sendRequest
@@ -9,11 +10,13 @@ public struct NonInviteClientTransaction: Sendable {
         case deliver
         /// Timer F: nobody answered.
         case timedOut
+        /// The request could not be sent (RFC 3261 §17.1.4); its user gets that in place of a response.
         case transportFailed
         /// Forget the transaction. Always last.
         case terminated
     }
 
+    /// The states of RFC 3261 figure 6.
     public enum State: Hashable, Sendable {
         /// The request is repeated, ever more slowly. Next: `proceeding`, `completed`, or `terminated` after timer F.
         case trying
@@ -21,22 +24,27 @@ public struct NonInviteClientTransaction: Sendable {
         case proceeding
         /// A final response came. Repeated ones are swallowed until timer K.
         case completed
+        /// Absorbing.
         case terminated
     }
 
+    /// Where the transaction is.
     public private(set) var state = State.trying
     private var clock: ClientTransactionClock
 
+    /// - Parameter isReliable: TCP or TLS, over which nothing is sent again.
     public init(isReliable: Bool, timers: TimerValues) { clock = ClientTransactionClock(isReliable: isReliable, timers: timers) }
 
     /// When `advance` next has something to do.
     public var deadline: Instant? { clock.deadline }
 
+    /// Sends the request, and begins timers E and F. Once, before anything else.
     public mutating func start(at now: Instant) -> [Output] {
         clock.start(at: now)
         return [.sendRequest]
     }
 
+    /// A response to the request came. What the state has no use for makes no output.
     public mutating func receive(status: Int, at now: Instant) -> [Output] {
         switch (state, status) {
         case (.trying, 100..<200), (.proceeding, 100..<200):
@@ -49,6 +57,7 @@ public struct NonInviteClientTransaction: Sendable {
         }
     }
 
+    /// Does what is due. A time before `deadline` makes no output.
     public mutating func advance(to now: Instant) -> [Output] {
         if clock.isOver(at: now) {
             let outcome: [Output] = state == .completed ? [] : [.timedOut]
@@ -58,6 +67,7 @@ public struct NonInviteClientTransaction: Sendable {
         return clock.isRepeated(at: now) { isProceeding ? timers.t2 : timers.next(after: $0) } ? [.sendRequest] : []
     }
 
+    /// The request could not be sent, or its connection is gone.
     public mutating func transportFailed() -> [Output] {
         switch state {
         case .trying, .proceeding: [.transportFailed] + terminate()

@@ -2,11 +2,13 @@ import Primitives
 
 /// The server transaction of every request but INVITE and ACK: RFC 3261 §17.2.2.
 public struct NonInviteServerTransaction: Sendable {
+    /// What the owner of the transaction has to do.
     public enum Output: Hashable, Sendable {
         /// Send the response at hand, which becomes the last response.
         case sendResponse
         /// Send the last response again.
         case resend
+        /// The response could not be sent (RFC 3261 §17.2.4).
         case transportFailed
         /// The user has said nothing for so long that a 100 is due.
         case sendTrying
@@ -14,6 +16,7 @@ public struct NonInviteServerTransaction: Sendable {
         case terminated
     }
 
+    /// The states of RFC 3261 figure 8.
     public enum State: Hashable, Sendable {
         /// Nothing was sent. Repeated requests are swallowed.
         case trying
@@ -21,14 +24,17 @@ public struct NonInviteServerTransaction: Sendable {
         case proceeding
         /// A final response was sent, and answers repeated requests until timer J.
         case completed
+        /// Absorbing.
         case terminated
     }
 
+    /// Where the transaction is.
     public private(set) var state = State.trying
     private let isReliable: Bool
     private let timers: TimerValues
     private var limit: Instant?
 
+    /// - Parameter isReliable: TCP or TLS, over which nothing is sent again.
     public init(isReliable: Bool, timers: TimerValues) {
         (self.isReliable, self.timers) = (isReliable, timers)
     }
@@ -65,6 +71,7 @@ public struct NonInviteServerTransaction: Sendable {
         }
     }
 
+    /// Does what is due. A time before `deadline` makes no output.
     public mutating func advance(to now: Instant) -> [Output] {
         guard let limit, now >= limit else { return [] }
         guard state == .trying else { return terminate() }

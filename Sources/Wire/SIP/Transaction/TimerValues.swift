@@ -11,6 +11,7 @@ public struct TimerValues: Hashable, Sendable {
     /// 64·T1: timers B, F, H, J, L and M, and the patience of a dialog that waits for an ACK.
     public private(set) var patience: Duration
 
+    /// The values that RFC 3261 table 4 recommends, unless others are given.
     public init(
         t1: Duration = .milliseconds(500), t2: Duration = .seconds(4), t4: Duration = .seconds(5), d: Duration = .seconds(32)
     ) {
