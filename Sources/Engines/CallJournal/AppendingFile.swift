@@ -3,7 +3,9 @@ import Primitives
 
 /// Why a journal file cannot be used.
 public struct JournalFileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was tried: `open`, `write` ...
     public let operation: String
+    /// The file.
     public let path: String
     /// The `errno` of the system call.
     public let code: Int32

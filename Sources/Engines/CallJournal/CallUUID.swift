@@ -7,6 +7,7 @@ public struct CallUUID: Hashable, Sendable, CustomStringConvertible {
     /// The last eight bytes, network order.
     public let low: UInt64
 
+    /// The sixteen bytes as two numbers.
     @inlinable public init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
     /// The form 8-4-4-4-12 in either case; nil for anything else.

@@ -3,6 +3,7 @@ import Primitives
 /// Where a journal's bytes go. Called on the journal's lane with whole lines; must neither block nor fail nor call the journal:
 /// what cannot be kept is counted.
 public protocol JournalSink: AnyObject, Sendable {
+    /// Takes whole lines, each with its newline. On the journal's lane.
     func accept(_ lines: [UInt8])
 }
 
@@ -31,6 +32,7 @@ public final class Journal {
         /// Events after which they are written and audited without waiting for `flush()`.
         public var batchEvents = 64
 
+        /// Lines of 64 events together, and whatever else the properties say.
         public init() {}
     }
 

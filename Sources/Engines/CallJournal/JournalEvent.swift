@@ -19,9 +19,15 @@ public struct JournalEvent: Equatable, Sendable {
     public var line: Text
     /// The label of the lane that wrote it.
     public var lane: Text
+    /// What happened.
     public var kind: Kind
+    /// What the kind says of it.
     public var details: Details
 
+    /// - Parameters:
+    ///   - sequence: one more than that of the event before.
+    ///   - wall: nanoseconds since 1970; 0 where nobody asked.
+    ///   - lane: the label of the lane that writes it.
     public init(
         sequence: UInt64, time: Instant, wall: UInt64 = 0, call: CallUUID? = nil, line: Text = .empty, lane: Text = .empty, kind: Kind,
         details: Details = [:]
@@ -36,20 +42,30 @@ extension JournalEvent {
     /// What a detail says: protocol text, a UUID or the actions of a transaction (which are text in the file, and come back as text), or a
     /// whole number. Truth values are written as 1 and 0.
     public enum Value: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+        /// Protocol text, as it came.
         case text(Text)
+        /// A call.
         case uuid(CallUUID)
+        /// A number; its unit is said by the key.
         case number(Int64)
+        /// Actions in their order.
         case actions([CallAction])
 
+        /// Text.
         @inlinable public init(stringLiteral value: StaticString) { self = .text(Text(stringLiteral: value)) }
+        /// A number.
         @inlinable public init(integerLiteral value: Int64) { self = .number(value) }
+        /// 1 or 0.
         @inlinable public init(booleanLiteral value: Bool) { self = .number(value ? 1 : 0) }
+        /// 1 or 0.
         @inlinable public init(_ flag: Bool) { self = .number(flag ? 1 : 0) }
         /// Saturates at the ends of Int64.
         @inlinable public init(_ number: some BinaryInteger) { self = .number(Int64(clamping: number)) }
         /// Nanoseconds of the monotonic clock.
         @inlinable public init(_ instant: Instant) { self = .number(Int64(clamping: instant.nanoseconds)) }
+        /// Text.
         @inlinable public init(_ text: Text) { self = .text(text) }
+        /// Text.
         public init(_ string: String) { self = .text(Text(string)) }
 
         /// Decimal for numbers.
@@ -65,8 +81,11 @@ extension JournalEvent {
 
     /// The details of an event, in the order in which they were given. A key occurs at most once.
     public struct Details: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+        /// One detail.
         public struct Field: Equatable, Sendable {
+            /// Its name.
             public var key: Key
+            /// What it says.
             public var value: Value
 
             @inlinable init(_ key: Key, _ value: Value) { (self.key, self.value) = (key, value) }
@@ -75,6 +94,7 @@ extension JournalEvent {
         // Inlined where they are made: a call has forty events, and a literal would be an array of its own each time.
         @usableFromInline var list: [Field]
 
+        /// All details, in their order.
         @inlinable public var fields: [Field] { list }
 
         /// None yet, and room for so many.

@@ -8,6 +8,7 @@ import Synchronization
 /// What cannot be written (disk full, backlog full) is dropped by whole batches and counted; the server goes on. Each time that writing
 /// starts to fail, and each time that it works again, there is one report. A file that was moved or deleted is made anew.
 public final class JournalFile: JournalSink {
+    /// How the file grows, and how much may wait for it.
     public struct Settings: Sendable {
         /// The file is rotated before it would grow beyond this; nil for never.
         public var rotationBytes: Int?
@@ -23,11 +24,15 @@ public final class JournalFile: JournalSink {
         /// turns.
         public var gathering = DispatchTimeInterval.milliseconds(50)
 
+        /// - Parameters:
+        ///   - rotationBytes: nil for never.
+        ///   - isClaimed: whether another process is kept from the file.
         public init(rotationBytes: Int? = nil, isClaimed: Bool = false) {
             (self.rotationBytes, self.isClaimed) = (rotationBytes, isClaimed)
         }
     }
 
+    /// Something that a person should know of the file.
     public enum Report: Equatable, Sendable {
         /// From now on bytes are lost; `cause` is for a person.
         case failing(cause: String)
@@ -35,11 +40,17 @@ public final class JournalFile: JournalSink {
         case recovered(lostBytes: Int)
     }
 
+    /// What became of the journal's bytes.
     public struct Counts: Equatable, Sendable {
+        /// Bytes in the file and in its rotated ones.
         public var writtenBytes = 0
+        /// Bytes that were dropped.
         public var lostBytes = 0
+        /// Bytes that wait for the disk.
         public var waitingBytes = 0
+        /// Writes that failed.
         public var failures = 0
+        /// How often a new file was begun.
         public var rotations = 0
 
         public init() {}
@@ -68,6 +79,7 @@ public final class JournalFile: JournalSink {
         writer = Mutex(try AppendingFile(path: path, isClaimed: settings.isClaimed))
     }
 
+    /// What became of the bytes until now. Any thread.
     public var counts: Counts { backlog.withLock { $0.counts } }
 
     public func accept(_ lines: [UInt8]) {

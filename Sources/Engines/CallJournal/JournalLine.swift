@@ -4,13 +4,19 @@ import Primitives
 public enum JournalLineError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Not JSON of the shape that events have; the offset is in bytes from the start of the line.
     case syntax(offset: Int)
+    /// A field that no event has.
     case unknownField(String)
+    /// A field that is there twice.
     case duplicateField(String)
+    /// A field that every event has is not there.
     case missingField(String)
+    /// A kind that this version does not know.
     case unknownKind(String)
+    /// A call that is no UUID.
     case badCall(String)
     /// The end of the file without a newline.
     case unfinished
+    /// More bytes than any event takes.
     case tooLong
 
     public var description: String {

@@ -4,17 +4,22 @@ import Primitives
 public enum JournalReader {
     /// A line that could not be read.
     public struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
+        /// The name that the bytes were given.
         public let file: String
         /// Counts from 1.
         public let line: Int
+        /// What is wrong with it.
         public let cause: JournalLineError
 
         /// `journal.jsonl:17: …`
         public var description: String { "\(file):\(line): \(cause)" }
     }
 
+    /// What a file held.
     public struct Result: Sendable {
+        /// The events that could be read, in the order of the file.
         public var events: [JournalEvent] = []
+        /// The lines that could not.
         public var brokenLines: [BrokenLine] = []
     }
 

@@ -3,6 +3,7 @@ import Primitives
 
 /// What one direction of a leg carried since the last start, resume or end of a hold.
 public struct DirectionVerdict: Hashable, Sendable {
+    /// What there was to be heard.
     public enum Sound: String, Hashable, Sendable, Codable {
         /// There was sound.
         case heard
@@ -24,9 +25,12 @@ public struct DirectionVerdict: Hashable, Sendable {
         case packets
     }
 
+    /// What there was to be heard.
     public var sound: Sound
+    /// What that was seen by.
     public var basis: Basis
 
+    /// A verdict, and what it was made by.
     public init(_ sound: Sound, by basis: Basis) { (self.sound, self.basis) = (sound, basis) }
 
     /// One direction is heard, and the other should be and is not. What was not measured is not blamed, nor is a silence that was

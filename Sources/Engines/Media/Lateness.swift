@@ -2,10 +2,13 @@ import Primitives
 
 /// How late things were done, as counts in steps that grow with the value: 6 % apart, from 16 µs to an hour. Takes no memory after `init`.
 public struct Lateness: Hashable, Sendable {
+    /// How many were noted.
     public private(set) var count: UInt64 = 0
+    /// The greatest of all, exact.
     public private(set) var greatest = Duration.zero
     private var steps = [UInt64](repeating: 0, count: 32 * 16)
 
+    /// Nothing noted. Takes all the memory that it will need.
     public init() {}
 
     /// Earlier than due counts as in time.
@@ -28,6 +31,7 @@ public struct Lateness: Hashable, Sendable {
         return greatest
     }
 
+    /// What both have noted.
     public static func + (one: Lateness, other: Lateness) -> Lateness {
         var sum = one
         sum.count += other.count

@@ -43,6 +43,7 @@ public enum LegMediaState: Hashable, Sendable, CaseIterable {
     /// Absorbing.
     case released
 
+    /// Port numbers are reserved, and nothing is open.
     public init() { self = .reserved }
 
     /// The state that `step` leads to, or nil where it may not be taken.

@@ -29,6 +29,7 @@ public struct LegQuality: Hashable, Sendable {
     /// To the far end and back, in microseconds.
     public var roundTrip: Int?
 
+    /// The figures of a leg in whole units, as the journal has them.
     public init(_ statistics: MediaStatistics) {
         receiving = Direction(statistics.receiving, statistics.receivingQuality)
         sending = Direction(statistics.sending, statistics.sendingQuality)

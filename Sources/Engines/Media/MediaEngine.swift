@@ -55,6 +55,7 @@ public final class MediaEngine {
         sealed.deallocate()
     }
 
+    /// Binds the sockets of a leg and makes its codecs. Nothing leaves and nothing is taken before `start`.
     public func open(_ id: MediaLegID, reservation: PortReservation, plan: MediaPlan, at now: Instant) throws(MediaError) {
         guard places[id] == nil else { throw .knownLeg(id) }
         let slot = nextSlot()
@@ -69,10 +70,13 @@ public final class MediaEngine {
         route(leg)
     }
 
+    /// The call system has given the leg its audio session.
     public func activate(_ id: MediaLegID) throws(MediaError) { try leg(id).state.apply(.activate) }
 
+    /// The call system has taken the audio session back.
     public func deactivate(_ id: MediaLegID) throws(MediaError) { try leg(id).state.apply(.deactivate) }
 
+    /// Packets leave and are taken from now on.
     public func start(_ id: MediaLegID, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         try leg.state.apply(.start)
@@ -83,6 +87,9 @@ public final class MediaEngine {
         armAll(leg, at: now)
     }
 
+    /// No packet leaves and none is taken any more.
+    /// - Parameter ending: for good, so that RTCP says goodbye.
+    /// - Returns: what passed since the start.
     @discardableResult
     public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
@@ -105,6 +112,7 @@ public final class MediaEngine {
         return leg.interval(until: now)
     }
 
+    /// Another agreement, or another source: what was measured goes on.
     public func update(_ id: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
@@ -125,6 +133,7 @@ public final class MediaEngine {
         if leg.state == .started { armAll(leg, at: now) }
     }
 
+    /// Bridges two legs: each sends what the other receives.
     public func link(_ first: MediaLegID, _ second: MediaLegID, at now: Instant) throws(MediaError) {
         let (left, right) = (try leg(first), try leg(second))
         guard left !== right, left.partner == nil, right.partner == nil else { throw .cannotLink(first, second) }
@@ -136,6 +145,7 @@ public final class MediaEngine {
         }
     }
 
+    /// Takes a bridge apart; both legs stay open.
     public func unlink(_ id: MediaLegID) throws(MediaError) { separate(try leg(id)) }
 
     /// Without a time there is no verdict on whether a running leg is heard.
@@ -143,6 +153,8 @@ public final class MediaEngine {
         try leg(id).statistics(at: now)
     }
 
+    /// Closes the sockets of a leg.
+    /// - Returns: what passed in all.
     @discardableResult
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
         let leg = try leg(id)

@@ -12,10 +12,14 @@ public struct MediaSettings: Hashable, Sendable {
     public var quarantine: Duration
     /// Media lanes, each with a poller; as many as cores serve best.
     public var lanes: Int
+    /// How long packets may gather before a lane looks at them.
     public var batch: Poller.Batch
     /// For all that is encoded, within what each far end can take.
     public var opus: OpusSettings
 
+    /// - Parameters:
+    ///   - ports: the first even number and all above it are used in pairs.
+    ///   - quarantine: how long a released number stays out of use.
     public init(
         ports: ClosedRange<UInt16> = 16_384...32_767, quarantine: Duration = .seconds(2), lanes: Int, batch: Poller.Batch = .automatic,
         opus: OpusSettings = OpusSettings()

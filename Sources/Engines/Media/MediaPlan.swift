@@ -24,6 +24,7 @@ public enum MediaSource: Hashable, Sendable {
 
 /// What becomes of the audio that a leg receives, besides what its source does with it.
 public enum MediaSink: Hashable, Sendable {
+    /// It is only counted.
     case none
     /// Decoded and posted as `.recorded`, one second at a time, with silence where packets are missing.
     case record
@@ -33,8 +34,11 @@ public enum MediaSink: Hashable, Sendable {
 public struct MediaPlan: Hashable, Sendable {
     /// Where the sockets are bound.
     public var localAddress: IPAddress
+    /// What was agreed with the far end.
     public var audio: NegotiatedAudio
+    /// What is sent.
     public var source: MediaSource
+    /// What becomes of what comes.
     public var sink: MediaSink
     /// After so long without a packet, of RTP or RTCP, where sound is due, `.silent` is posted once; nil for never.
     public var silenceLimit: Duration?
@@ -49,6 +53,7 @@ public struct MediaPlan: Hashable, Sendable {
     /// Keys of the partner's are told to the far end by signalling (INFO), and not by events or as sound.
     public var keysBySignalling = false
 
+    /// - Parameter silenceLimit: nil for never.
     public init(
         localAddress: IPAddress, audio: NegotiatedAudio, source: MediaSource, sink: MediaSink = .none, silenceLimit: Duration? = nil
     ) {

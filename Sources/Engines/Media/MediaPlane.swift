@@ -4,8 +4,10 @@ import Runtime
 
 /// Names one leg's media. Given by the caller, who must not use one twice.
 public struct MediaLegID: Hashable, Sendable, CustomStringConvertible {
+    /// Any number that was not used before.
     public var rawValue: UInt64
 
+    /// - Parameter rawValue: not used before.
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
     public var description: String { "media-\(rawValue)" }
@@ -13,6 +15,7 @@ public struct MediaLegID: Hashable, Sendable, CustomStringConvertible {
 
 /// The port numbers of one leg. Only numbers: nothing is bound.
 public struct PortReservation: Hashable, Sendable {
+    /// The number for RTP.
     public let rtp: UInt16
     /// The number above; nil where RTCP has the port of RTP.
     public let rtcp: UInt16?
@@ -128,6 +131,7 @@ public struct MediaCounts: Hashable, Sendable {
     /// Armed timers.
     public var timers = 0
 
+    /// Nothing open; the numbers of a pool.
     public init(ports: PortPool.Counts) { self.ports = ports }
 
     /// Nothing is open and nothing is reserved: what an idle server must show.

@@ -25,10 +25,14 @@ public protocol MediaSocket: AnyObject {
 
 /// What `MediaSocket.receive` put into the buffer.
 public struct ReceivedDatagram: Hashable, Sendable {
+    /// Bytes in the buffer.
     public var count: Int
+    /// Where it came from.
     public var sender: SocketAddress
+    /// False where the buffer was too short for it.
     public var isWhole: Bool
 
+    /// - Parameter isWhole: false where the buffer was too short.
     public init(count: Int, sender: SocketAddress, isWhole: Bool = true) {
         self.count = count
         self.sender = sender

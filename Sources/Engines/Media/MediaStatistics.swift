@@ -17,8 +17,11 @@ public struct MediaStatistics: Hashable, Sendable {
     public var sendingQuality: CallQuality?, receivingQuality: CallQuality?
     /// What the far end says of what we send, where it sends extended reports.
     public var peerMetrics: VoIPMetrics?
+    /// Of RTP; nil where none left.
     public var firstSent: Instant?, lastSent: Instant?
+    /// Of RTP that was taken; nil where none was.
     public var firstReceived: Instant?, lastReceived: Instant?
+    /// Datagrams that came and were not taken, and that could not be sent.
     public var refused = RefusedPackets()
     /// Datagrams that keep a NAT open and hold nothing (RFC 6263 §4).
     public var keepAlives: UInt64 = 0
@@ -27,6 +30,7 @@ public struct MediaStatistics: Hashable, Sendable {
     /// Nil where nothing that was received was decoded.
     public var playout: PlayoutFigures?
 
+    /// Nothing has passed.
     public init() {}
 
     /// One direction is heard and the other is not, though it should be.
@@ -35,12 +39,14 @@ public struct MediaStatistics: Hashable, Sendable {
 
 /// How the sound that was received was put in order and made whole.
 public struct PlayoutFigures: Hashable, Sendable {
+    /// What the jitter buffer did with packets.
     public var packets: JitterBuffer.Counters
     /// Milliseconds of sound that were made up in place of lost and late packets.
     public var concealed: UInt64
     /// Milliseconds that sound waits at present for slower packets.
     public var wait: Int
 
+    /// The figures of one receiver.
     public init(packets: JitterBuffer.Counters, concealed: UInt64, wait: Int) {
         (self.packets, self.concealed, self.wait) = (packets, concealed, wait)
     }
@@ -76,8 +82,10 @@ public struct RefusedPackets: Hashable, Sendable {
     /// The operating system did not take it, or it could not be protected.
     public var sendFailed: UInt64 = 0
 
+    /// Nothing was refused.
     public init() {}
 
+    /// Of all causes.
     public var total: UInt64 {
         notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + checks + sendFailed
     }
@@ -85,16 +93,20 @@ public struct RefusedPackets: Hashable, Sendable {
 
 /// What passed between one `start` and its `stop`.
 public struct MediaInterval: Hashable, Sendable {
+    /// On the clock of the lane.
     public var started: Instant, stopped: Instant
+    /// Of RTP.
     public var packetsSent: UInt64 = 0, packetsReceived: UInt64 = 0
     /// Nil when none did.
     public var firstSent: Instant?, lastSent: Instant?
+    /// Nil when none came.
     public var firstReceived: Instant?, lastReceived: Instant?
     /// Whether it could be heard; nil where it ran too briefly to say, and while nothing is due.
     public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
     /// Of the leg from its opening to the stop, earlier intervals included; nil where nothing is measured.
     public var quality: LegQuality?
 
+    /// An interval in which nothing passed.
     public init(started: Instant, stopped: Instant) {
         self.started = started
         self.stopped = stopped

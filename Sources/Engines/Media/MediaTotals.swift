@@ -6,6 +6,7 @@ public struct MediaTotals: Hashable, Sendable {
     public var packetsSent: UInt64 = 0, packetsReceived: UInt64 = 0
     /// Of what was to be received.
     public var packetsLost: UInt64 = 0
+    /// By cause.
     public var refused = RefusedPackets()
     /// Frames made here that left a frame or more too late.
     public var lateFrames: UInt64 = 0
@@ -14,8 +15,10 @@ public struct MediaTotals: Hashable, Sendable {
     /// Legs of which one direction was heard and the other was not, though it should have been.
     public var oneWayLegs: UInt64 = 0
 
+    /// No leg has closed.
     public init() {}
 
+    /// Adds what a leg came to that has closed.
     public mutating func add(_ leg: MediaStatistics) {
         packetsSent += leg.sending.packets
         packetsReceived += leg.receiving.packets

@@ -6,7 +6,9 @@ import Primitives
 /// released stays in quarantine, so that late packets of the old call cannot reach a new one. Single numbers are taken from broken pairs
 /// first.
 public struct PortPool: Sendable {
+    /// What a number is used for.
     public enum State: UInt8, Hashable, Sendable {
+        /// To be drawn, drawn, bound, and not to be drawn for a while.
         case free, reserved, open, quarantined
         /// Another program had it when it was to be bound: it is not drawn for `takenRest`, nor in its quarantine.
         case taken
@@ -14,8 +16,10 @@ public struct PortPool: Sendable {
 
     /// Numbers by state.
     public struct Counts: Hashable, Sendable {
+        /// They add up to all numbers of the range.
         public var free = 0, reserved = 0, open = 0, quarantined = 0, taken = 0
 
+        /// No numbers.
         public init() {}
     }
 
@@ -23,12 +27,15 @@ public struct PortPool: Sendable {
     public enum Demand: Hashable, Sendable {
         /// RTP and RTCP share one: the far end asked for that.
         case one
+        /// One for RTP and one for RTCP.
         case two
         /// Two, for it is not known yet whether the far end can share one; one where no pair is left.
         case twoIfPossible
     }
 
+    /// How long a released number stays out of use.
     public let quarantine: Duration
+    /// Numbers by state, now.
     public private(set) var counts = Counts()
     private let firstPort: Int
     // Numbers are counted from `firstPort` here, which is even.

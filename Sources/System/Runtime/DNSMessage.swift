@@ -2,7 +2,9 @@ public import Primitives
 
 /// What is asked of the name system (RFC 3263): names without a final dot.
 public enum DNSQuestion: Hashable, Sendable {
+    /// Which services a domain has (RFC 3403), for RFC 3263 §4.1.
     case naptr(Text)
+    /// Which servers a service has (RFC 2782): `_sip._udp.example.test`.
     case srv(Text)
     /// IPv4 addresses.
     case a(Text)
@@ -10,16 +12,21 @@ public enum DNSQuestion: Hashable, Sendable {
     case aaaa(Text)
 }
 
+/// One answer, as far as RFC 3263 needs it.
 public enum DNSRecord: Hashable, Sendable {
     /// RFC 3403.
     case naptr(order: UInt16, preference: UInt16, flags: Text, service: Text, replacement: Text)
     /// RFC 2782.
     case srv(priority: UInt16, weight: UInt16, port: UInt16, target: Text)
+    /// Of an A or an AAAA question.
     case address(IPAddress)
 }
 
+/// What came of a question.
 public struct DNSAnswer: Hashable, Sendable {
+    /// Whether there is something, nothing, or nobody who knows.
     public enum Outcome: Hashable, Sendable {
+        /// There are records.
         case found
         /// There is no such name, or it has nothing of this kind.
         case nothing
@@ -27,11 +34,14 @@ public struct DNSAnswer: Hashable, Sendable {
         case failed
     }
 
+    /// How it came out.
     public var outcome: Outcome
+    /// In the order in which they came; empty unless it was found.
     public var records: [DNSRecord]
     /// How long it holds: the smallest of the records' times to live; zero unless it was found.
     public var timeToLive: Duration
 
+    /// - Parameter timeToLive: how long the answer may be used again.
     public init(_ outcome: Outcome, records: [DNSRecord] = [], timeToLive: Duration = .zero) {
         (self.outcome, self.records, self.timeToLive) = (outcome, records, timeToLive)
     }

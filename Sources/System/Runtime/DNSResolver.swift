@@ -8,6 +8,7 @@ public import Primitives
 /// most, and
 /// their number is limited. Thread-safe.
 public final class DNSResolver: Sendable {
+    /// Whom it asks, and for how long.
     public struct Settings: Hashable, Sendable {
         /// The servers that are asked; empty: those of the system's `resolv.conf`.
         public var servers: [SocketAddress] = []
@@ -17,10 +18,12 @@ public final class DNSResolver: Sendable {
         public var searchDomains: [String]?
         /// How long a server has for its first answer, and how often all of them are asked.
         public var timeout: Duration = .seconds(2)
+        /// Rounds over all servers, the first included.
         public var tries = 2
         /// Questions under way; one more fails at once.
         public var maximumQuestions = 1_000
 
+        /// The servers of the system, two seconds each, two rounds.
         public init() {}
     }
 

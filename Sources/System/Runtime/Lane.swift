@@ -25,6 +25,7 @@ public protocol LaneDoor: AnyObject, Sendable {
 /// alarm. The clock is read once per turn; when the turn is over the alarm is set to the resident's deadline. Nothing here awaits.
 public actor Lane<Resident: LaneResident>: LaneDoor {
     private let executor: QueueExecutor
+    /// What watches the lane's sockets.
     public nonisolated let sockets: LaneSockets
     /// The alarm of a lane without a poller.
     private var timer: LaneTimer?
@@ -34,6 +35,7 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     private var armed: Instant?
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    /// The serial queue that the lane runs on.
     public nonisolated var queue: DispatchQueue { executor.queue }
 
     /// Makes the resident on the lane, before anything else runs there, and waits for it.
@@ -90,6 +92,7 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
         return try queue.sync { self.assumeIsolated { $0.result(of: work) } }?.get()
     }
 
+    /// One turn of the lane, from its own queue: the work, and then the alarm is set anew.
     public nonisolated func turn(_ work: (_ now: Instant) -> Void) {
         let now = MonotonicClock.now
         work(now)

@@ -3,10 +3,15 @@ public import Primitives
 
 /// The addresses of this machine.
 public enum LocalAddresses {
+    /// An address of an interface; an interface may have several.
     public struct Interface: Hashable, Sendable {
+        /// As the kernel calls it: `eth0`.
         public var name: String
+        /// The address, without its network.
         public var address: IPAddress
+        /// Whether the interface is switched on.
         public var isUp: Bool
+        /// Whether only this machine can use it.
         public var isLoopback: Bool
     }
 

@@ -4,6 +4,7 @@ import COpenSSL
 ///
 /// Any thread. They cannot fail on a Debian OpenSSL; one that was built without an algorithm traps at its first use.
 public enum OpenSSLDigest {
+    /// The hash functions of digest authentication (RFC 7616), and SHA-1 for STUN (RFC 8489 §14.5).
     public enum Algorithm: Hashable, Sendable, CaseIterable { case md5, sha1, sha256, sha512_256 }
 
     /// The hash of `bytes`: 16 bytes for MD5, 20 for SHA-1, 32 for the others.
@@ -20,8 +21,11 @@ public enum OpenSSLDigest {
     /// The hash in lower-case hexadecimal digits, as digest authentication writes it (RFC 8760 §2.3).
     public static func hexadecimal(_ algorithm: Algorithm, _ bytes: [UInt8]) -> [UInt8] { lowercaseHexadecimal(hash(algorithm, bytes)) }
 
+    /// 16 bytes.
     public static func md5(_ bytes: [UInt8]) -> [UInt8] { hash(.md5, bytes) }
+    /// 32 bytes.
     public static func sha256(_ bytes: [UInt8]) -> [UInt8] { hash(.sha256, bytes) }
+    /// SHA-512 truncated to 256 bits: 32 bytes.
     public static func sha512_256(_ bytes: [UInt8]) -> [UInt8] { hash(.sha512_256, bytes) }
 
     /// HMAC (RFC 2104) of `message` under `key`.

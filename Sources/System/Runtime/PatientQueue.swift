@@ -66,6 +66,7 @@ public final class PatientQueue: Sendable {
         bench.arrived.signal()
     }
 
+    /// Does the work on the queue's thread, first in, first out. Returns at once.
     public func async(_ work: @escaping @Sendable () -> Void) {
         bench.state.withLock { $0.arrived.append(work) }
         bench.arrived.signal()

@@ -20,7 +20,9 @@ import Synchronization
 public final class Poller: Sendable {
     /// The conditions of a socket that the kernel reports (epoll(7)).
     public struct Events: OptionSet, Hashable, Sendable {
+        /// As epoll(7) has them.
         public let rawValue: UInt32
+        /// Conditions of epoll(7), which are not checked.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// Bytes or connections wait to be read, or the peer has finished.
@@ -35,7 +37,9 @@ public final class Poller: Sendable {
 
     /// A socket of a batch, and what the kernel says of it.
     public struct Ready: Sendable {
+        /// The name that the socket was given by `watch`.
         public let token: UInt64
+        /// The conditions that hold.
         public let events: Events
     }
 
@@ -218,6 +222,7 @@ extension Instant {
 
 /// The operating system refused a descriptor, a thread or a place in the set; `code` is its errno.
 public struct PollerError: Error, Hashable, Sendable {
+    /// The `errno`.
     public let code: Int32
 }
 

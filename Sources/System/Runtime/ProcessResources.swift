@@ -4,7 +4,9 @@ import CLinux
 public enum ProcessResources {
     /// Processor time and memory since the process started.
     public struct Usage: Hashable, Sendable {
+        /// Processor time outside of the kernel, of all threads.
         public var user: Duration
+        /// Processor time within the kernel, of all threads.
         public var system: Duration
         /// The largest resident size so far, in bytes.
         public var peakMemory: UInt64
@@ -22,6 +24,7 @@ public enum ProcessResources {
     /// asks for them again with each call, and keeps pages that nobody else gets. To be called before there are threads.
     public static func shareMemory() { clinux_use_one_arena() }
 
+    /// What this process has used until now.
     public static var usage: Usage {
         var figures = clinux_usage()
         clinux_get_usage(&figures)

@@ -4,6 +4,7 @@ public import Dispatch
 ///
 /// (Linux has no `DispatchSerialQueue`; this is its use as an executor.)
 public final class QueueExecutor: SerialExecutor {
+    /// The queue that everything runs on.
     public let queue: DispatchQueue
 
     /// - Parameter queue: serial.

@@ -10,11 +10,13 @@ import Synchronization
 /// `timeout` signals its child and then the group that the child is in. Make one and keep it: the signals are
 /// reported as long as the trap lives, and end the process no more.
 public final class SignalTrap {
+    /// What somebody wants of the process.
     public enum Request: Hashable, Sendable {
         /// Take no new calls, end the rest in time, exit 0.
         case drain
         /// Exit now.
         case stop
+        /// SIGHUP: read what may have changed, such as certificates.
         case reload
     }
 

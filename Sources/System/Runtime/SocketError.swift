@@ -3,14 +3,18 @@ public import Primitives
 
 /// Why a socket could not be made, bound or connected. The description is one sentence for a person.
 public enum SocketError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The protocol of the socket.
     public enum Kind: String, Hashable, Sendable { case udp = "UDP", tcp = "TCP" }
 
+    /// Another socket is bound there.
     case addressInUse(Kind, SocketAddress)
+    /// The process may not use the port: one below 1024, mostly.
     case permissionDenied(Kind, SocketAddress)
     /// The address to bind is not one of this machine's.
     case noSuchAddress(Kind, SocketAddress)
     /// The kernel has no such address family (IPv6 switched off).
     case familyUnavailable(Kind, SocketAddress)
+    /// The process, or the machine, has no descriptor left.
     case tooManyDescriptors
     /// Any other failure: what was tried, and `errno`.
     case failed(operation: String, Kind, SocketAddress, code: Int32)

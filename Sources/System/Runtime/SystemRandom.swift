@@ -8,6 +8,7 @@ public final class SystemRandom: RandomNumberGenerator {
     private var buffer = [UInt64](repeating: 0, count: 32)
     private var used = 32
 
+    /// A source of its own buffer: one for each owner.
     public init() {}
 
     /// Traps when the kernel has no randomness to give, which Linux does not do once it is up.

@@ -6,6 +6,7 @@ public import Primitives
 ///
 /// It keeps no timer: its owner calls `advance(to:)` when `deadline` has come.
 public final class TCPConnection: LaneSocket {
+    /// How long a peer may take, and how much may wait for it.
     public struct Limits: Hashable, Sendable {
         /// How long a connection may take to stand.
         public var connectTimeout: Duration = .seconds(5)
@@ -19,6 +20,7 @@ public final class TCPConnection: LaneSocket {
         /// How long the connection stays after we have said our last word.
         public var lingerTimeout: Duration = .seconds(5)
 
+        /// What a server of SIP needs.
         public init() {}
     }
 
@@ -28,6 +30,7 @@ public final class TCPConnection: LaneSocket {
         case connectFailed(code: Int32)
         /// We sent our last byte, and the peer has finished too or had its time to.
         case finished
+        /// Nothing came and nothing left for the time of the limits.
         case idle
         /// The peer does not read: too many bytes wait for it, or too long.
         case stalled
@@ -37,7 +40,9 @@ public final class TCPConnection: LaneSocket {
         case tls(TLSError)
     }
 
+    /// What happens to a connection, in the order of the stream.
     public enum Event: Sendable {
+        /// A connection of ours stands.
         case connected
         /// Never empty.
         case received([UInt8])
@@ -50,11 +55,14 @@ public final class TCPConnection: LaneSocket {
 
     /// How many bytes one read takes, and how many reads one wake-up does before other work of the lane has its turn.
     public static let readLength = 16_384
+    /// Reads of one wake-up, of `readLength` bytes at most each.
     public static let readsPerTurn = 4
 
+    /// Where the peer is.
     public let remote: SocketAddress
     /// The kernel chose it for a connection of ours, so it is known once the connection has begun.
     public let local: SocketAddress
+    /// As they were given.
     public let limits: Limits
 
     private enum State {
@@ -125,6 +133,7 @@ public final class TCPConnection: LaneSocket {
 
     deinit { close() }
 
+    /// Whether it is over: nothing is sent and nothing comes.
     public var isClosed: Bool { if case .closed = state { true } else { false } }
 
     private var isFinishing: Bool { if case .finishing = state { true } else { false } }

@@ -7,7 +7,9 @@ public import Primitives
 public final class TCPListener: LaneSocket {
     /// A connection that was accepted and belongs to nobody yet; let go, it closes.
     public struct Accepted: ~Copyable {
+        /// The socket.
         public let descriptor: FileDescriptorOwner
+        /// Where the peer is.
         public let remote: SocketAddress
         /// The address that the peer called: never the wildcard.
         public let local: SocketAddress
@@ -22,6 +24,7 @@ public final class TCPListener: LaneSocket {
     public let localAddress: SocketAddress
     /// How often the process had no descriptor left for a connection; accepting then pauses for `pauseWhenFull`.
     public private(set) var timesFull = 0
+    /// How long accepting rests when the process has no descriptor left.
     public static let pauseWhenFull: Duration = .milliseconds(100)
 
     /// Nil when closed.

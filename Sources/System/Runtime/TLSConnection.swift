@@ -7,7 +7,9 @@ public final class TLSConnection: StreamConnection {
     /// How long a handshake may take, from the connection's begin or acceptance on.
     public static let handshakeTimeout: Duration = .seconds(10)
 
+    /// Where the peer is.
     public let remote: SocketAddress
+    /// Our end; no address once it is closed.
     public var local: SocketAddress { tcp?.local ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0) }
 
     private var session: TLSSession
@@ -50,6 +52,7 @@ public final class TLSConnection: StreamConnection {
         }
     }
 
+    /// Whether the handshake is done, and the peer is who it should be.
     public var isEstablished: Bool { session.isEstablished }
 
     /// Whether the peer's certificate, which was checked, names this domain, host or address.

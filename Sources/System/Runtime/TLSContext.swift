@@ -5,9 +5,12 @@ import Glibc
 public struct TLSSettings: Hashable, Sendable {
     /// A certificate with the chain above it, and its key.
     public struct Identity: Hashable, Sendable {
+        /// The path of a PEM file: the certificate, and behind it those up to an authority.
         public var certificate: String
+        /// The path of a PEM file with its private key.
         public var key: String
 
+        /// Paths of PEM files; nothing is read yet.
         public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
     }
 
@@ -18,6 +21,7 @@ public struct TLSSettings: Hashable, Sendable {
     /// Whose certificates are believed of servers that we connect to; nil: those that the system trusts.
     public var serverAuthorities: String?
 
+    /// No certificate of ours; servers are believed by the authorities of the system.
     public init() {}
 }
 

@@ -2,9 +2,13 @@
 public enum TLSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A file that is not there or may not be read.
     case unreadable(path: String)
+    /// The file has no certificate in PEM.
     case noCertificate(path: String)
+    /// The file has no private key in PEM.
     case noKey(path: String)
+    /// The key is that of another certificate.
     case keyDoesNotMatch(key: String, certificate: String)
+    /// The file has no certificate of an authority.
     case noAuthorities(path: String)
     /// The peer's certificate was not accepted, with OpenSSL's reason: expired, self-signed, unknown authority.
     case untrusted(reason: String)

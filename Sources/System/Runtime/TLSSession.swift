@@ -5,6 +5,7 @@ import Primitives
 ///
 /// Owns an `SSL` and its two memory buffers. One thread at a time.
 public struct TLSSession: ~Copyable {
+    /// What the session wants done, or tells.
     public enum Output: Hashable, Sendable {
         /// The handshake is done and the peer is who it should be. Once, before everything else.
         case established
@@ -27,6 +28,7 @@ public struct TLSSession: ~Copyable {
     /// What was chosen from may be asked for again while the handshake lasts.
     private let contexts: TLSContexts
     private var handshakeBytes = 0
+    /// Whether the handshake is done, and the peer is who it should be.
     public private(set) var isEstablished = false
     private var isOver = false
 

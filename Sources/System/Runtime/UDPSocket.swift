@@ -9,7 +9,9 @@ public import Primitives
 public final class UDPSocket: LaneSocket {
     /// One datagram, whole.
     public struct Datagram: Sendable {
+        /// Never more than `longestDatagram`.
         public var bytes: [UInt8]
+        /// Where it came from, as it says itself.
         public var source: SocketAddress
         /// The local address that it was sent to: never the wildcard, unless the kernel did not say.
         public var destination: SocketAddress
@@ -17,18 +19,24 @@ public final class UDPSocket: LaneSocket {
         public var waited = Duration.zero
     }
 
+    /// What became of datagrams, since the socket was made.
     public struct Counts: Hashable, Sendable {
+        /// Datagrams that were given to the owner.
         public var received = 0
+        /// Datagrams that the kernel took.
         public var sent = 0
         /// Longer than `longestDatagram`: dropped.
         public var oversized = 0
         /// The socket's send buffer was full: the datagram is lost, as the network could have lost it.
         public var congested = 0
+        /// Datagrams that the kernel refused, for another cause than a full buffer.
         public var sendFailures = 0
+        /// Reads that failed.
         public var receiveFailures = 0
         /// The network said that nobody takes them where they went.
         public var undelivered = 0
 
+        /// Nothing has happened.
         public init() {}
     }
 
@@ -41,6 +49,7 @@ public final class UDPSocket: LaneSocket {
 
     /// Where it is bound, with the port that the kernel chose.
     public let localAddress: SocketAddress
+    /// What became of datagrams, since the socket was made.
     public private(set) var counts = Counts()
 
     /// Nil when closed.

@@ -10,6 +10,7 @@ import Primitives
 /// order is the
 /// proof. So each journal has an audit of its own, on its lane.
 public final class Audit {
+    /// How strict the audit is, and what it takes for granted.
     public struct Options: Sendable {
         /// Also checks M5s: closed only after the session was deactivated, unless another connected call needs it.
         public var strict = true
@@ -27,6 +28,7 @@ public final class Audit {
         /// The rules to check.
         public var rules = Set(AuditRule.ID.allCases)
 
+        /// The usual: everything is checked, strictly.
         public init() {}
     }
 
@@ -36,9 +38,11 @@ public final class Audit {
         public let after: UInt64, before: UInt64
     }
 
+    /// As it was made.
     public let options: Options
     /// Events observed.
     public private(set) var events = 0
+    /// In the order of the journal.
     public private(set) var gaps: [Gap] = []
     /// Calls that had begun and were not over when the journal ended, where it has a gap, or when the next run began.
     public private(set) var unfinishedCalls: [CallUUID] = []
@@ -65,6 +69,7 @@ public final class Audit {
     /// Since `finish`, until the next run begins: what comes then is what that found.
     private var isFinished = false
 
+    /// An audit of a journal from its beginning.
     public init(options: Options = Options()) {
         self.options = options
         lingerTime = options.t1 * 128 + .seconds(5)

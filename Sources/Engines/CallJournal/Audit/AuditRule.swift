@@ -5,11 +5,15 @@ import Primitives
 /// R rules are about calls and signalling, M rules about media; the numbers are those of the design. What each means exactly is said at
 /// its declaration.
 public final class AuditRule: Sendable {
+    /// The number of a rule in the design; it stays the same for ever.
     public enum ID: String, CaseIterable, Hashable, Sendable {
+        /// Calls and signalling.
         case R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13, R14, R15, R16, R17, R18
+        /// Media.
         case M1, M2, M3, M4, M5, M5s, M6, M7, M8, M9, M10, M11
     }
 
+    /// Its number.
     public let id: ID
     /// One line for a person.
     public let statement: String

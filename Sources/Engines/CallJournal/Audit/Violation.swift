@@ -2,6 +2,7 @@ import Primitives
 
 /// A rule of the audit that an event broke.
 public struct Violation: Equatable, Sendable, CustomStringConvertible {
+    /// Which rule was broken.
     public let rule: AuditRule.ID
     /// nil where the rule is about a line, a session or a port.
     public let call: CallUUID?
@@ -10,6 +11,9 @@ public struct Violation: Equatable, Sendable, CustomStringConvertible {
     /// What was expected, for a person.
     public let sentence: String
 
+    /// - Parameters:
+    ///   - sequence: of the event that broke it.
+    ///   - sentence: what was expected, for a person.
     public init(rule: AuditRule.ID, call: CallUUID?, sequence: UInt64, sentence: String) {
         (self.rule, self.call, self.sequence, self.sentence) = (rule, call, sequence, sentence)
     }

@@ -24,6 +24,7 @@ public enum RecordedSides: Hashable, Sendable {
 public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` of a system call.
     case system(Int32)
+    /// The Opus encoder refused.
     case codec(CodecError)
     /// The format can hold no more.
     case full

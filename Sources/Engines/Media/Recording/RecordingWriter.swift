@@ -13,11 +13,14 @@ public final class RecordingWriter: Sendable {
     public struct Order: Hashable, Sendable {
         /// Folders that are missing are made; a file that is there is never overwritten.
         public var path: String
+        /// Of the file, whatever its name says.
         public var format: RecordingFormat
         /// 8,000, 16,000, 24,000 or 48,000 Hz.
         public var sampleRate: Int
+        /// Which side is recorded, or both.
         public var sides: RecordedSides
 
+        /// A recording to be begun.
         public init(path: String, format: RecordingFormat, sampleRate: Int, sides: RecordedSides = .both) {
             (self.path, self.format, self.sampleRate, self.sides) = (path, format, sampleRate, sides)
         }
@@ -25,8 +28,11 @@ public final class RecordingWriter: Sendable {
 
     /// A recording that has ended for want of room, rights or the like.
     public struct Failure: Hashable, Sendable {
+        /// What was recorded.
         public var tap: RecordingTap
+        /// The file that it ended in.
         public var path: String
+        /// Why it ended.
         public var error: RecordingError
     }
 

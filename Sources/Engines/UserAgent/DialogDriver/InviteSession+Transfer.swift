@@ -66,6 +66,7 @@ extension InviteSession {
         report(transfer, status: 100, at: now)
     }
 
+    /// Refuses a transfer: a final status of 300 or more.
     public func refuse(_ transfer: TransferRequest, status: Int, at now: Instant) {
         agent.respond(to: transfer.transaction, status: status, at: now)
     }

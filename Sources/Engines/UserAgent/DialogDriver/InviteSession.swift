@@ -6,23 +6,32 @@ import SIP
 /// The session sends what the protocol dictates (retransmissions, ACKs of refusals, 487, 491, answers to BYE and INFO); what is a
 /// decision it leaves to its delegate. Ended is absorbing: its methods do nothing then, and what still comes is answered 481.
 public final class InviteSession {
+    /// Who sent the INVITE: we, or the peer.
     public enum Role: Hashable, Sendable { case caller, callee }
 
+    /// How far the session has come.
     public enum State: Hashable, Sendable {
         /// No final response yet.
         case inviting
         /// 2xx sent or received; the ACK has not come or not been sent.
         case answered
+        /// The ACK has come, or was sent.
         case confirmed
         /// Our BYE is on its way.
         case ending
+        /// Absorbing.
         case ended
     }
 
+    /// Hears of everything, and decides. Held weakly.
     public weak var delegate: (any InviteSessionDelegate)?
+    /// Who sent the INVITE.
     public let role: Role
+    /// Of the INVITE, and of all requests in its dialogs.
     public let callID: Text
+    /// Our tag: From of a caller, To of a callee.
     public let localTag: Text
+    /// How far it has come.
     public internal(set) var state = State.inviting
     /// As received, or as it was last sent.
     var invite: Boxed<Message>

@@ -3,6 +3,7 @@ import SIP
 
 /// What happens to an `InviteSession`, in the order of the wire.
 public enum SessionEvent {
+    /// Which way a message went.
     public enum Direction: Hashable, Sendable { case received, sent }
 
     /// Every message of the session, before the event that it causes. Only the INVITE of an incoming session is not traced.
@@ -76,6 +77,7 @@ public enum SessionEvent {
 
 /// A re-INVITE, UPDATE or PRACK of the peer that waits for its answer.
 public struct OfferRequest: Sendable {
+    /// The request, as it came.
     public let message: Message
     let transaction: ServerTransactionID
 
@@ -85,5 +87,6 @@ public struct OfferRequest: Sendable {
 
 /// Hears of everything that happens to a session. Calling the session back from inside is allowed.
 public protocol InviteSessionDelegate: AnyObject {
+    /// Something happened, in the order of the wire. On the session's lane.
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant)
 }

@@ -3,15 +3,20 @@ import SIP
 
 /// The way between one of our sockets and one peer: what a message came over, and what its answer goes back over.
 public struct Flow: Hashable, Sendable {
+    /// UDP, TCP or TLS.
     public var transport: Transport
     /// The bound address of our socket.
     public var local: SocketAddress
+    /// The peer's end.
     public var remote: SocketAddress
     /// Which accepted or opened connection; 0 for UDP, and for a connection that is still to be opened to `remote`.
     public var connection: UInt64
     /// Whom the certificate of a TLS server that we connect to must name (RFC 5922); empty on other flows.
     public var peer: Text
 
+    /// - Parameters:
+    ///   - connection: 0 for UDP, and for a connection that is still to be opened.
+    ///   - peer: whom the certificate of a TLS server must name.
     public init(transport: Transport, local: SocketAddress, remote: SocketAddress, connection: UInt64 = 0, peer: Text = .empty) {
         (self.transport, self.local, self.remote, self.connection, self.peer) = (transport, local, remote, connection, peer)
     }

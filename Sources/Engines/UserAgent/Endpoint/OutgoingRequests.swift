@@ -3,19 +3,25 @@ import SIP
 
 /// Who we are to a peer that asks for it (RFC 3261 §22).
 public struct Credentials: Hashable, Sendable {
+    /// The user name of the digest.
     public var username: Text
+    /// The password, or a hash of it.
     public var secret: DigestSecret
 
+    /// A user with whatever is known of its password.
     public init(username: Text, secret: DigestSecret) { (self.username, self.secret) = (username, secret) }
+    /// A user with its password in clear.
     public init(username: Text, password: Text) { self.init(username: username, secret: .password(password)) }
 }
 
 /// Where a request goes when the hop before is not there.
 public struct NextHop: Hashable, Sendable {
+    /// The way to it.
     public var flow: Flow
     /// The Request-URI there, and whom the request is for; nil where both stay, as at another server of the same domain (RFC 3263 §4.3).
     public var target: URI?
 
+    /// - Parameter target: nil keeps the Request-URI.
     public init(_ flow: Flow, target: URI? = nil) { (self.flow, self.target) = (flow, target) }
 }
 
@@ -27,6 +33,7 @@ public struct OutgoingInvite {
     public var flow: Flow
     /// Without a tag: the session makes one.
     public var from: NameAddress
+    /// Without a tag: the peer makes one.
     public var to: NameAddress
     /// A route set known beforehand, such as an outbound proxy or a registered Path; loose routers.
     public var routes: [NameAddress] = []
@@ -42,6 +49,7 @@ public struct OutgoingInvite {
     public var callID: Text?
     /// Of a forwarded call: what is left of the other leg's, so that a loop of gateways ends.
     public var maxForwards = 70
+    /// Who we are to whoever challenges; nil: a challenge is a refusal.
     public var credentials: Credentials?
     /// Further next hops, tried in turn where the one before is not there or answers 503 (RFC 3263 §4.3).
     public var alternatives: [NextHop] = []
@@ -57,6 +65,7 @@ public struct OutgoingInvite {
     /// Meant for this very user agent: its coming back is no loop.
     public var isToOurselves = false
 
+    /// - Parameter target: the Request-URI.
     public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
         (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
     }
@@ -64,12 +73,18 @@ public struct OutgoingInvite {
 
 /// An OPTIONS to be sent outside of a dialog: is the peer there?
 public struct OutgoingOptions {
+    /// The Request-URI.
     public var target: URI
+    /// The way to it.
     public var flow: Flow
+    /// Without a tag: one is made.
     public var from: NameAddress
+    /// Whom it asks.
     public var to: NameAddress
+    /// Who we are to whoever challenges; nil: a challenge is an answer.
     public var credentials: Credentials?
 
+    /// - Parameter target: the Request-URI.
     public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
         (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
     }
@@ -77,20 +92,30 @@ public struct OutgoingOptions {
 
 /// A MESSAGE to be sent outside of a dialog (RFC 3428).
 public struct OutgoingMessage {
+    /// The Request-URI.
     public var target: URI
+    /// The way to it.
     public var flow: Flow
+    /// Without a tag: one is made.
     public var from: NameAddress
+    /// Whom it is for.
     public var to: NameAddress
+    /// A route set known beforehand, such as a registered Path; loose routers.
     public var routes: [NameAddress] = []
+    /// How many hops it may still take.
     public var maxForwards = 70
     /// Content-Type and what else is said of the text.
     public var headers: [(HeaderName, Text)] = []
+    /// The text, as the Content-Type says.
     public var body: [UInt8] = []
+    /// Who we are to whoever challenges; nil: a challenge is a refusal.
     public var credentials: Credentials?
     /// Further next hops, and who hears of each, as of an INVITE.
     public var alternatives: [NextHop] = []
+    /// Hears of each hop whether it answered; nil for a response of its own, else why it was passed over.
     public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
 
+    /// - Parameter target: the Request-URI.
     public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
         (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
     }

@@ -5,6 +5,7 @@ import SIP
 public struct OutgoingRegistration {
     /// The domain to register at: the Request-URI, without a user part.
     public var registrar: URI
+    /// The way to the registrar.
     public var flow: Flow
     /// The address of record, for From and To.
     public var address: NameAddress
@@ -12,15 +13,20 @@ public struct OutgoingRegistration {
     public var contactUser: Text?
     /// Seconds that are asked for.
     public var expires: UInt32 = 600
+    /// Who we are to the registrar; nil: a challenge is a refusal.
     public var credentials: Credentials?
     /// Asks whether the far end answers what keeps the way open (RFC 6223): the `keep` of the 200's Via tells.
     public var asksToKeepAlive = false
 
+    /// - Parameters:
+    ///   - registrar: the domain, without a user part.
+    ///   - address: the address of record.
     public init(registrar: URI, flow: Flow, address: NameAddress) {
         (self.registrar, self.flow, self.address) = (registrar, flow, address)
     }
 }
 
+/// What comes of a registration.
 public enum RegistrationEvent {
     /// The binding holds for so many seconds; it is refreshed before.
     case registered(seconds: UInt32, Message)
@@ -32,7 +38,9 @@ public enum RegistrationEvent {
 
 /// Keeps one Contact registered: refreshes it, tries again after failures, answers challenges.
 public final class Registration {
+    /// As it was made; the flow may have changed since.
     public private(set) var request: OutgoingRegistration
+    /// Whether the binding holds.
     public private(set) var isRegistered = false
     /// Hears of everything.
     public var onEvent: ((Registration, RegistrationEvent, Instant) -> Void)?

@@ -3,6 +3,7 @@ import SIP
 
 /// The protocol that SIP is carried over between two addresses, with all that depends on it and is no I/O.
 public enum Transport: Hashable, Sendable, CaseIterable {
+    /// RFC 3261 §18; TLS is over TCP.
     case udp, tcp, tls
 
     /// True when the transport repeats lost bytes itself, so that the transactions need not.
@@ -23,6 +24,7 @@ public enum Transport: Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// `udp`, `tcp` or `tls`, as in a URI; nil for any other text.
     public init?(text: Text) {
         guard let transport = Self.allCases.first(where: { $0.text == text }) else { return nil }
         self = transport

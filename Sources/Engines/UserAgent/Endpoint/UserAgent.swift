@@ -6,7 +6,9 @@ import SIP
 /// Lives on one lane and is told the time; it has no queue, no clock and no socket. Its owner passes in what arrives (`receive`),
 /// what failed (`failed`) and the time (`advance`, at the latest at `deadline`), and keeps it longer than its sessions.
 public final class UserAgent {
+    /// As it was made.
     public let configuration: UserAgentConfiguration
+    /// Decides what is not the protocol's. Held weakly.
     public weak var delegate: (any UserAgentDelegate)?
     /// Finds the ways to a URI that a 3xx names, where the flow's own socket and transport do not lead to it (RFC 3263); the best first,
     /// none where there
@@ -51,6 +53,7 @@ public final class UserAgent {
     /// Of a re-INVITE or UPDATE, whose provisional responses nobody acknowledges.
     let supportedInDialog: Text
     private var hosts: [(address: IPAddress, text: Text)] = []
+    /// What was turned away since the start.
     public internal(set) var refusals = Refusals()
 
     /// - Parameters:
@@ -90,6 +93,7 @@ public final class UserAgent {
         }
     }
 
+    /// Whether a request that cannot be understood is answered. Counted either way.
     public func answersMalformed(over flow: Flow, at now: Instant) -> Bool {
         refusals.malformed += 1
         return delegate?.userAgent(self, answersMalformedOver: flow, at: now) ?? true
@@ -125,6 +129,7 @@ public final class UserAgent {
         for registration in registrations.values { registration.lost(flow, at: now) }
     }
 
+    /// Whether a request that came over the flow's connection is still to be answered.
     public func owesAnswer(over flow: Flow) -> Bool { unanswered.exist(over: flow.connection) }
 
     /// Whether something of ours may be lost with it.
@@ -189,14 +194,20 @@ public final class UserAgent {
 
     /// What is alive. All zero when nothing is going on.
     public struct Counts: Hashable, Sendable {
+        /// Calls, from their INVITE to their end.
         public var sessions = 0
+        /// Requests of ours that are not done with.
         public var clientTransactions = 0
+        /// Requests of peers that are not done with.
         public var serverTransactions = 0
         /// Requests outside of dialogs whose copies would be recognised.
         public var originals = 0
+        /// Registrations of ours.
         public var registrations = 0
+        /// Alarms that are set.
         public var timers = 0
 
+        /// Nothing is going on.
         public init() {}
     }
 
@@ -211,9 +222,11 @@ public final class UserAgent {
         /// Responses of more forks of one INVITE than are followed.
         public var forks: UInt64 = 0
 
+        /// Nothing was turned away.
         public init() {}
     }
 
+    /// What is alive now.
     public var counts: Counts {
         var counts = Counts()
         (counts.sessions, counts.registrations, counts.timers) = (sessions.count, registrations.count, alarms.count)

@@ -3,6 +3,7 @@ import SIP
 
 /// What a `UserAgent` says about itself, and its bounds.
 public struct UserAgentConfiguration {
+    /// The base timers of all transactions.
     public var timers = TimerValues()
     /// The Server and User-Agent fields; empty leaves both out.
     public var product: Text = "Hookswitch"
@@ -30,6 +31,7 @@ public struct UserAgentConfiguration {
     /// The address that peers on this flow can reach us at: the host and port of our Via and Contact.
     public var contactAddress: (Flow) -> SocketAddress
 
+    /// When a provisional response of ours waits for its PRACK (RFC 3262 §3).
     public enum Reliability: Hashable, Sendable {
         /// The INVITE requires it.
         case whenRequired
@@ -39,6 +41,7 @@ public struct UserAgentConfiguration {
 
     var options: [Text] { ["100rel", "199"] + (sessionTimer == nil ? [] : ["timer"]) + supportedOptions }
 
+    /// - Parameter contactAddress: where peers on a flow reach us; the socket's own address unless something else is advertised.
     public init(contactAddress: @escaping (Flow) -> SocketAddress = { $0.local }) {
         self.contactAddress = contactAddress
     }

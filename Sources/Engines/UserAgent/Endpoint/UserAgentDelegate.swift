@@ -27,6 +27,7 @@ public protocol UserAgentDelegate: AnyObject {
 extension UserAgent {
     /// What becomes of a new request when much comes.
     public enum Admission: Hashable, Sendable {
+        /// It is dealt with.
         case admitted
         /// 503 with this Retry-After in seconds, without a transaction.
         case refused(retryAfter: Int)

@@ -10,16 +10,22 @@ import SIP
 public struct ServerLocation: Sendable {
     /// A server to send to. Lower priority first; among equals, chosen by weight (RFC 2782).
     public struct Server: Hashable, Sendable {
+        /// UDP, TCP or TLS.
         public var transport: Transport
+        /// Where it listens.
         public var address: SocketAddress
+        /// Lower first.
         public var priority: Int
+        /// The share among servers of one priority; 0 hardly ever comes first.
         public var weight: Int
 
+        /// A server to send to.
         public init(_ transport: Transport, _ address: SocketAddress, priority: Int = 0, weight: Int = 1) {
             (self.transport, self.address, self.priority, self.weight) = (transport, address, priority, weight)
         }
     }
 
+    /// What the name system says of a domain.
     public struct Result: Hashable, Sendable {
         /// By priority. Empty when the domain has none, or the name system did not answer.
         public var servers: [Server]
@@ -33,26 +39,33 @@ public struct ServerLocation: Sendable {
     public struct Domain: Hashable, Sendable {
         /// A name, or an address (IPv6 with or without brackets).
         public var host: Text
+        /// A port that was written out, with which no SRV is asked (RFC 3263 §4.2).
         public var port: UInt16?
         /// Nil leaves it to the domain.
         public var transport: Transport?
 
+        /// - Parameter transport: nil leaves it to the domain.
         public init(host: Text, port: UInt16? = nil, transport: Transport? = nil) {
             (self.host, self.port, self.transport) = (host, port, transport)
         }
     }
 
+    /// What is looked for.
     public let domain: Domain
     /// What we can send over, in the order of our preference where the domain has none.
     private let transports: [Transport]
     private let families: [IPAddress.Family]
     private var answers: [DNSQuestion: DNSAnswer] = [:]
     private var asked: Set<DNSQuestion> = []
+    /// What was found; nil while questions are open.
     public private(set) var result: Result?
 
     /// No domain needs more; one that does plays with us.
     public static let maximumQuestions = 64
 
+    /// - Parameters:
+    ///   - transports: what we can send over, in the order of our preference.
+    ///   - families: of our sockets.
     public init(_ domain: Domain, transports: [Transport] = [.udp, .tcp, .tls], families: [IPAddress.Family] = [.v4, .v6]) {
         (self.domain, self.transports, self.families) = (domain, transports, families)
     }

@@ -4,13 +4,18 @@ public import Primitives
 ///
 /// A value. One that failed is asked last until its time is over or it has answered; where all have failed, all are asked all the same.
 public struct ServerPool: Sendable {
+    /// A server, and what it is called.
     public struct Member: Hashable, Sendable {
+        /// Where it is.
         public var server: ServerLocation.Server
         /// Whom a TLS certificate must name: the domain that led to the server.
         public var name: Text
         /// The port that was asked for beside it; nil where the name system or the standard says it.
         public var port: UInt16?
 
+        /// - Parameters:
+        ///   - name: whom a TLS certificate must name.
+        ///   - port: that was asked for beside the name.
         public init(_ server: ServerLocation.Server, name: Text, port: UInt16? = nil) {
             (self.server, self.name, self.port) = (server, name, port)
         }
@@ -23,9 +28,12 @@ public struct ServerPool: Sendable {
 
     private var entries: [Entry] = []
 
+    /// No servers.
     public init() {}
 
+    /// In the order in which they were set.
     public var members: [Member] { entries.map(\.member) }
+    /// Whether there is no server.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// Replaces the members; what is known of those that stay is kept.
@@ -50,8 +58,10 @@ public struct ServerPool: Sendable {
     /// It did not answer, or answered 503. - Parameter until: when it is asked first again.
     public mutating func failed(_ address: SocketAddress, _ transport: Transport, until: Instant) { note(address, transport, until) }
 
+    /// It answered: it is no worse than others any more.
     public mutating func answered(_ address: SocketAddress, _ transport: Transport) { note(address, transport, nil) }
 
+    /// Whether it failed, and its time is not over.
     public func isDown(_ member: Member, at now: Instant) -> Bool {
         entries.first { $0.member == member }?.downUntil.map { $0 > now } ?? false
     }

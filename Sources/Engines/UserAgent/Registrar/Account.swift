@@ -5,6 +5,7 @@ import SIP
 public enum Account: Hashable, Sendable {
     /// Anybody, without a password.
     case open
+    /// Whoever has this password.
     case password(Text)
     /// `H(user:realm:password)` for each hash, so that no password is kept.
     case hashed([DigestAlgorithm.Hash: Text])

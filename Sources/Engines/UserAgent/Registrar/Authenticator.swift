@@ -8,6 +8,7 @@ public struct GuessLimits: Hashable, Sendable {
     /// For all users from one address.
     public var perSource: Int
 
+    /// Guesses a minute, of one user at one address and of all users at one address.
     public init(perUser: Int = 20, perSource: Int = 200) { (self.perUser, self.perSource) = (perUser, perSource) }
 
     /// From here on the passwords of a user from that address are not looked at until its minute is over, unless it has sent the right one
@@ -20,9 +21,11 @@ public struct GuessLimits: Hashable, Sendable {
 public struct WrongPassword: Hashable, Sendable {
     /// As it was said, at most 64 bytes of it.
     public var user: Text
+    /// Where it came from; of IPv6 the network of 64 bits.
     public var source: IPAddress
     /// Of this user from there in this minute; of an unknown user, of all unknown ones from there.
     public var count: Int
+    /// Whether it is one too many.
     public var excess: Excess
 
     /// Whether it is one too many, by the count of its user or of its source.
@@ -37,6 +40,7 @@ public struct WrongPassword: Hashable, Sendable {
 /// nobody counts for
 /// somebody else.
 public final class Authenticator {
+    /// Who sent a request, or what to ask.
     public enum Result: Sendable {
         /// The request was sent by this user, without %-escapes.
         case accepted(Text)

@@ -5,6 +5,7 @@ import SIP
 public struct RegistrarConfiguration: Sendable {
     /// The realm that devices are asked in.
     public var domain: Text
+    /// Times and numbers of contacts.
     public var limits: RegistrationBindings<Flow>.Limits
     /// Nonces live this long.
     public var nonceLifetime: Duration
@@ -32,15 +33,20 @@ public struct RegistrarConfiguration: Sendable {
 ///
 /// A user is the user part of To; the domain is not looked at, since devices are configured with names and addresses of all kinds.
 public final class Registrar {
+    /// One device of a user.
     public typealias Contact = RegistrationBindings<Flow>.Binding
 
+    /// What the registrar holds.
     public struct Counts: Hashable, Sendable {
         /// Users with at least one contact.
         public var users: Int
+        /// Contacts of all users.
         public var contacts: Int
         /// Of these, those where nobody answered last.
         public var silent: Int
+        /// Nonces in use.
         public var nonces: Int
+        /// Alarms that are set.
         public var timers: Int
 
         /// Nobody is registered and nothing waits. Nonces may be remembered until they expire.
@@ -66,6 +72,9 @@ public final class Registrar {
         var question: Alarm?
     }
 
+    /// - Parameters:
+    ///   - random: the operating system's source, or a seeded one in a rehearsal.
+    ///   - hash: for the digests.
     public init(
         configuration: RegistrarConfiguration, accounts: any AccountDirectory, random: any RandomNumberGenerator, hash: @escaping DigestHash
     ) {
@@ -79,6 +88,7 @@ public final class Registrar {
     /// REGISTERs that were refused since the start: for one user too many (503), and for one contact too many (403).
     public private(set) var refusedUsers: UInt64 = 0, refusedContacts: UInt64 = 0
 
+    /// What is held now.
     public var counts: Counts {
         Counts(
             users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count },

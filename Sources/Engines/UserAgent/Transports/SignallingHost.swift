@@ -8,7 +8,9 @@ import Runtime
 ///     }
 ///     lane.post { host, now in host.endpoint.… }
 public final class SignallingHost<Endpoint: SignallingEndpoint>: LaneResident {
+    /// The sockets.
     public let transports: Transports
+    /// What the messages are for.
     public let endpoint: Endpoint
 
     /// - Parameter make: makes the endpoint over the transports, which carry nothing before it returns.
@@ -18,6 +20,7 @@ public final class SignallingHost<Endpoint: SignallingEndpoint>: LaneResident {
         transports.endpoint = endpoint
     }
 
+    /// The earlier of both.
     public var deadline: Instant? {
         guard let transports = transports.deadline else { return endpoint.deadline }
         return min(transports, endpoint.deadline ?? .distantFuture)

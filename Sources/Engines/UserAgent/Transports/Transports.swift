@@ -10,6 +10,7 @@ import SIP
 /// bytes that wait for a slow peer, and the time that a connection may be idle. One that its peer has closed stays while `endpoint` owes an
 /// answer over it.
 public final class Transports: SignallingNetwork {
+    /// What is listened on, and the bounds of connections.
     public struct Configuration: Hashable, Sendable {
         /// What is listened on, in this order.
         public var listeners: [Listener] = []
@@ -26,14 +27,18 @@ public final class Transports: SignallingNetwork {
         /// The bounds of each connection.
         public var connection = TCPConnection.Limits()
 
+        /// - Parameter listeners: in the order in which they are bound.
         public init(listeners: [Listener] = []) { self.listeners = listeners }
     }
 
     /// A transport and the address to listen on; port 0 lets the kernel choose.
     public struct Listener: Hashable, Sendable {
+        /// UDP, TCP or TLS.
         public var transport: Transport
+        /// Port 0 lets the kernel choose.
         public var address: SocketAddress
 
+        /// What is to be listened on.
         public init(_ transport: Transport, _ address: SocketAddress) { (self.transport, self.address) = (transport, address) }
 
         /// Where this machine reaches it itself.
@@ -43,10 +48,13 @@ public final class Transports: SignallingNetwork {
         }
     }
 
+    /// What became of connections and datagrams, since the start.
     public struct Counts: Hashable, Sendable {
         /// Connections that stand or are about to.
         public var connections = 0
+        /// Connections of peers that were taken.
         public var accepted = 0
+        /// Connections of ours that were begun.
         public var opened = 0
         /// Closed at once because there were too many, in all or from that source.
         public var refused = 0
@@ -56,11 +64,14 @@ public final class Transports: SignallingNetwork {
         public var handshakesFailed = 0
         /// Connections that could not be opened or did not end in good order.
         public var failed = 0
+        /// Of all UDP sockets.
         public var datagrams = UDPSocket.Counts()
 
+        /// Nothing has happened.
         public init() {}
     }
 
+    /// As it was made.
     public let configuration: Configuration
     /// What is listened on, with the ports that the kernel chose.
     public private(set) var listeners: [Listener] = []
@@ -70,6 +81,7 @@ public final class Transports: SignallingNetwork {
     public internal(set) var endpoint: (any SignallingEndpoint)?
     /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
     public var tls: TLSContexts?
+    /// How long the datagram that is being delivered lay unread; zero for what comes over a connection.
     public private(set) var backlog = Duration.zero
     /// Hears why a TLS session ended otherwise than by a farewell, and whether it was we who opened it.
     public var onTLSFailure: ((TLSError, Flow, _ isOurs: Bool) -> Void)?
@@ -119,6 +131,7 @@ public final class Transports: SignallingNetwork {
         patience = TimerWheel(at: MonotonicClock.now)
     }
 
+    /// What became of connections and datagrams until now.
     public var counts: Counts {
         var counts = tally
         counts.connections = streams.count

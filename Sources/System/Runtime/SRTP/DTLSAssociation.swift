@@ -7,6 +7,7 @@ public import Primitives
 /// Its retransmissions are timed by OpenSSL's own clock, from 50 ms on, doubling up to 5 s; `retransmissionDelay` says when to come back.
 /// Lives on one lane.
 public final class DTLSAssociation {
+    /// What the association wants done, or tells.
     public enum Output: Hashable, Sendable {
         /// To the far end, as one datagram.
         case send([UInt8])
@@ -28,7 +29,9 @@ public final class DTLSAssociation {
     private let peer: [UInt8]
     private let begins: Bool
     private var received = 0
+    /// Whether there are keys.
     public private(set) var isEstablished = false
+    /// Whether it failed, or was closed: nothing comes of it any more.
     public private(set) var isOver = false
 
     /// - Parameter begins: whether we send the ClientHello (`a=setup:active`).

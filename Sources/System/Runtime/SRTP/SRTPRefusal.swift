@@ -16,12 +16,16 @@ public enum SRTPRefusal: Error, Hashable, Sendable, CaseIterable {
 
 /// How many packets passed one direction, and how many did not, by cause.
 public struct SRTPCounts: Hashable, Sendable {
+    /// Packets that were genuine, and new.
     public var passed: UInt64 = 0
+    /// By `SRTPRefusal`; `spent`: the key had protected as many packets as it may.
     public var malformed: UInt64 = 0, forged: UInt64 = 0, replayed: UInt64 = 0, tooOld: UInt64 = 0, unencrypted: UInt64 = 0,
         spent: UInt64 = 0
 
+    /// Nothing has come.
     public init() {}
 
+    /// Packets that did not pass, for whatever cause.
     public var refused: UInt64 { malformed + forged + replayed + tooOld + unencrypted + spent }
 
     mutating func count(_ refusal: SRTPRefusal) {

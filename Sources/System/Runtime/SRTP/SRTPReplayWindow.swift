@@ -8,6 +8,7 @@ public struct SRTPReplayWindow: Hashable, Sendable {
     /// Bit n: `highest` − n was taken.
     private var taken: UInt128 = 0
 
+    /// Nothing was taken yet.
     public init() {}
 
     /// The 48-bit index that a sequence number stands for, by the nearest to the highest (RFC 3711 §3.3.1, appendix A). The rollover
@@ -26,6 +27,7 @@ public struct SRTPReplayWindow: Hashable, Sendable {
         if taken & (1 << UInt128(age)) != 0 { throw .replayed }
     }
 
+    /// Notes that the packet of this index was genuine. Older than the window, it is passed over.
     public mutating func accept(_ index: UInt64) {
         let highest = highest ?? index
         if index > highest || self.highest == nil {

@@ -7,7 +7,9 @@ public final class SRTPSender {
     /// What a packet grows by at most.
     public static let overhead = 20
 
+    /// What packets are protected with.
     public let key: SRTPKey
+    /// What became of the packets that were to leave.
     public private(set) var counts = SRTPCounts()
     private let rtp: SRTPCipher
     private let rtcp: SRTPCipher
