@@ -21,13 +21,20 @@ import UserAgent
 public final class AppLine: SignallingEndpoint {
     /// What the outside gives it.
     public struct Environment {
+        /// The telephone that the app's CallKit belongs to.
         public var system: CallSystem
+        /// What carries SIP.
         public var network: any SignallingNetwork
+        /// What carries sound.
         public var media: any MediaPlane
+        /// The operating system's source, or a seeded one in a rehearsal.
         public var random: any RandomNumberGenerator
+        /// For answers to challenges.
         public var hash: DigestHash
+        /// Where everything is written down.
         public var journal: Journal
 
+        /// Everything that the outside gives.
         public init(
             system: CallSystem, network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
             hash: @escaping DigestHash,
@@ -39,17 +46,25 @@ public final class AppLine: SignallingEndpoint {
 
     /// How many of everything there are: all zero when no call is up.
     public struct Counts: Equatable, Sendable {
+        /// Calls of the line, and of its telephone.
         public var calls = 0, systemCalls = 0
+        /// Of SIP.
         public var agent: UserAgent.Counts
+        /// Of media.
         public var media: MediaCounts
+        /// Whether nothing is left of any call.
         public var isIdle: Bool {
             calls + systemCalls == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle
         }
     }
 
+    /// As it was made.
     public let settings: AppLineSettings
+    /// The telephone that the app's CallKit belongs to.
     public let system: CallSystem
+    /// The SIP side.
     public let agent: UserAgent
+    /// Where everything is written down.
     public let journal: Journal
     /// Hears of everything, in order.
     public var onEvent: (AppLineEvent) -> Void = { _ in }
@@ -77,6 +92,7 @@ public final class AppLine: SignallingEndpoint {
     private var hasFailed = false
     private(set) lazy var scribe = SystemScribe(self)
 
+    /// Takes calls from now on, and registers where the settings say so.
     public init(_ settings: AppLineSettings, _ environment: Environment, at now: Instant) {
         (self.settings, system, journal, plane, random) = (
             settings, environment.system, environment.journal, environment.media, environment.random
@@ -178,6 +194,7 @@ public final class AppLine: SignallingEndpoint {
         settle()
     }
 
+    /// Whether the server knows where we are.
     public var isRegistered: Bool { registration?.isRegistered ?? false }
 
     /// Takes no further call and gives up the registration; `.unregistered` follows. Calls that are up are the app's to end.
@@ -211,6 +228,7 @@ public final class AppLine: SignallingEndpoint {
         return journal.violations
     }
 
+    /// How many of everything there are now.
     public func counts(at now: Instant) -> Counts {
         Counts(calls: calls.count + lingering.count, systemCalls: system.calls.count, agent: agent.counts, media: plane.counts(at: now))
     }

@@ -6,9 +6,11 @@ import Primitives
 
 /// What a line tells its app, in the order in which it happened. Told on the line's queue, inside of the turn in which it happened.
 public enum AppLineEvent: Sendable {
+    /// The server knows where we are, for so many seconds; it is refreshed before.
     case registered(seconds: UInt32)
     /// It is tried again.
     case registrationFailed(status: Int)
+    /// The server has forgotten us, as we asked.
     case unregistered
     /// Somebody calls: report it to CallKit under this UUID, and let it `ring` when that was accepted.
     case incoming(UUID, AppCaller)
@@ -39,6 +41,8 @@ public enum AppLineEvent: Sendable {
 public struct AppCaller: Hashable, Sendable {
     /// A number, or an address as `sip:user@host`.
     public var handle: String
+    /// Whether `handle` is a telephone number.
     public var isNumber: Bool
+    /// What the caller calls itself; nil where it does not say, or does not want to be named.
     public var name: String?
 }

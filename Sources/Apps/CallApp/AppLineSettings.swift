@@ -5,9 +5,11 @@ import UserAgent
 
 /// Who an app's line is, and how it reaches its server.
 public struct AppLineSettings: Sendable {
+    /// The user part of its address of record.
     public var number: Text
     /// Of the address of record.
     public var domain: Text
+    /// The name that the called are shown.
     public var displayName: Text?
     /// For challenges; nil gives up at the first one.
     public var credentials: Credentials?
@@ -31,8 +33,12 @@ public struct AppLineSettings: Sendable {
     public var reportLimit = Duration.seconds(7)
     /// How long an end may be on its way through the app before the line takes the call down by itself.
     public var endLimit = Duration.seconds(5)
+    /// `User-Agent` of what it sends.
     public var product: Text = "Hookswitch"
 
+    /// - Parameters:
+    ///   - flow: the way to the server.
+    ///   - mediaAddress: where media sockets are bound.
     public init(number: Text, domain: Text, flow: Flow, mediaAddress: IPAddress) {
         (self.number, self.domain, self.flow, self.mediaAddress) = (number, domain, flow, mediaAddress)
     }

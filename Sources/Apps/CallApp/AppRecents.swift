@@ -5,14 +5,19 @@ import Primitives
 
 /// A call that is over, as the user finds it in the recents.
 public struct AppRecent: Hashable, Sendable {
+    /// The UUID that CallKit had for it.
     public let call: UUID
+    /// The other party.
     public let handle: CXHandle
+    /// Whether the app's user called.
     public let isOutgoing: Bool
+    /// Whether it was to have video.
     public let isVideo: Bool
     /// When it was dialled, as the app said it, or rang.
     public let started: Date
     /// When it was connected, as the app reported it; nil: never.
     public let connected: Date?
+    /// When it was over.
     public let ended: Date
     /// From connected to ended; rings do not count.
     public var duration: TimeInterval { connected.map { ended.timeIntervalSince($0) } ?? 0 }
@@ -35,6 +40,7 @@ public enum CallBackRefusal: Error, Hashable, CustomStringConvertible {
 
 /// The recents of one app: what its provider wants to be seen there, newest first, and the way back from an entry to a call.
 public final class AppRecents {
+    /// The newest first.
     public private(set) var entries: [AppRecent] = []
     /// Whether a tap is an `INStartAudioCallIntent` or `INStartVideoCallIntent`, as before iOS 13, and no `INStartCallIntent`.
     public var usesOlderIntents = false

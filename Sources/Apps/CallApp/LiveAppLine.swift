@@ -15,21 +15,30 @@ import struct Gateway.WallClock
 
 /// Where an app's line is, on this machine.
 public struct LiveAppSettings: Sendable {
+    /// The user part of its address of record.
     public var number: Text
+    /// For challenges; nil gives up at the first one.
     public var password: Text?
+    /// Where the server takes SIP.
     public var server: SocketAddress
+    /// UDP or TCP; there is no certificate for TLS.
     public var transport = Transport.udp
     /// Of the address of record; nil: the server's address.
     public var domain: Text?
+    /// The name that the called are shown.
     public var displayName: Text?
+    /// In order of preference.
     public var codecs = Codec.usual
+    /// What the app's user says.
     public var microphone = MediaSource.silence
+    /// Each call takes two of them.
     public var mediaPorts: ClosedRange<UInt16> = 23_000...23_999
     /// nil: the journal is audited and not written.
     public var journalFile: String?
     /// Changes to the line's own settings.
     public var adjust: @Sendable (inout AppLineSettings) -> Void = { _ in }
 
+    /// A line without a password, over UDP.
     public init(number: Text, server: SocketAddress) { (self.number, self.server) = (number, server) }
 
     /// As a person writes it: `1001`, its password, and an address as `127.0.0.1:5060` or `[::1]`.
@@ -50,8 +59,11 @@ public enum LiveAppError: Error, CustomStringConvertible {
     case noRoute(SocketAddress)
     /// The telephone activates the audio session of an outgoing call before there is anybody to hear.
     case audioTooEarly
+    /// The SIP socket could not be bound.
     case socket(SocketError)
+    /// The threads of media could not be begun.
     case media(PollerError)
+    /// The journal's file cannot be used.
     case journal(path: String, JournalFileError)
 
     public var description: String {
@@ -77,6 +89,7 @@ public final class LiveAppLine: Sendable {
 
     private let lane: Lane<Host>
     private let journalFile: JournalFile?
+    /// The telephone that the app's CallKit belongs to.
     public let system: CallSystem
     /// Where it takes SIP.
     public let address: SocketAddress
@@ -120,9 +133,11 @@ public final class LiveAppLine: Sendable {
         return lane.sync { host, now in work(host.endpoint, now) } ?? otherwise
     }
 
+    /// How many of everything there are; nil once the line is closed.
     public var counts: AppLine.Counts? { perform(nil) { line, now in line.counts(at: now) } }
     /// Steps that were asked for and that the contract forbade.
     public var refusals: Int { perform(0) { line, _ in line.refusals } }
+    /// Whether the server knows where we are.
     public var isRegistered: Bool { perform(false) { line, _ in line.isRegistered } }
 
     /// The app could not be launched: calls that wait, and all to come, are answered 503.
@@ -194,24 +209,37 @@ public final class LiveAppLine: Sendable {
 
 /// The calls of `AppLine`, from wherever the app is.
 extension LiveAppLine {
+    /// 180 leaves: `AppLine.ring`.
     @discardableResult
     public func ring(_ call: UUID) -> Bool { perform(false) { $0.ring(call, at: $1) } }
+    /// INVITE leaves: `AppLine.start`.
     public func start(_ call: UUID, to handle: String) -> Bool { perform(false) { $0.start(call, to: handle, at: $1) } }
+    /// Sockets are bound, and 200 leaves: `AppLine.answer`.
     public func answer(_ call: UUID) -> Bool { perform(false) { $0.answer(call, at: $1) } }
+    /// BYE, CANCEL or a refusal leaves: `AppLine.end`.
     @discardableResult
     public func end(_ call: UUID) -> Bool { perform(false) { $0.end(call, at: $1) } }
+    /// Everything is silent: `AppLine.reset`.
     public func reset() { perform(()) { $0.reset(at: $1) } }
+    /// A re-INVITE leaves: `AppLine.setHeld`. The completion is told on the line's queue.
     public func setHeld(_ call: UUID, _ isHeld: Bool, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
         perform(()) { $0.setHeld(call, isHeld, at: $1, completion: completion) }
     }
+    /// Silence is sent: `AppLine.setMuted`.
     @discardableResult
     public func setMuted(_ call: UUID, _ isMuted: Bool) -> Bool { perform(false) { $0.setMuted(call, isMuted, at: $1) } }
+    /// Keys are queued: `AppLine.play`.
     public func play(_ digits: String, on call: UUID) -> Bool { perform(false) { $0.play(digits, on: call, at: $1) } }
+    /// Calls are bridged or mixed: `AppLine.group`.
     public func group(_ call: UUID, with other: UUID?) -> Bool { perform(false) { $0.group(call, with: other, at: $1) } }
+    /// Codecs are decided: `AppLine.configAudio`.
     public func configAudio() -> Bool { perform(false) { $0.configAudio(at: $1) } }
+    /// Packets flow: `AppLine.startAudio`.
     @discardableResult
     public func startAudio() -> Bool { perform(false) { $0.startAudio(at: $1) } }
+    /// No packet leaves any more: `AppLine.stopAudio`.
     public func stopAudio() { perform(()) { $0.stopAudio(at: $1) } }
+    /// The app is done with the audio unit: `AppLine.releaseAudio`.
     @discardableResult
     public func releaseAudio() -> Bool { perform(false) { $0.releaseAudio(at: $1) } }
     /// REFER: `AppLine.transfer`.
@@ -219,6 +247,7 @@ extension LiveAppLine {
     public func transfer(_ call: UUID, to handle: String, replacing other: UUID? = nil) -> Bool {
         perform(false) { $0.transfer(call, to: handle, replacing: other, at: $1) }
     }
+    /// What a call's media has measured: `AppLine.statistics`.
     public func statistics(of call: UUID) -> CallMediaStatistics? { perform(nil) { $0.statistics(of: call, at: $1) } }
 }
 

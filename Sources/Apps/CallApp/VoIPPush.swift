@@ -6,6 +6,7 @@ import PushKit
 /// for
 /// each, before its delegate's method returns; one that does not is ended, and in the end gets no pushes any more.
 public enum VoIPPush {
+    /// Whether the app did what a push obliges it to.
     public enum Outcome: Equatable, Sendable {
         /// A call was reported before the delegate's method returned.
         case reported

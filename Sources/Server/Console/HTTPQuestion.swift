@@ -5,6 +5,7 @@ import Gateway
 ///
 /// A value: bytes in, a verdict out.
 public struct HTTPQuestion: Sendable {
+    /// What is known of the head so far.
     public enum Verdict: Hashable, Sendable {
         /// The head is not whole yet.
         case incomplete
@@ -20,6 +21,7 @@ public struct HTTPQuestion: Sendable {
     public static let longest = 8_192
     private var bytes: [UInt8] = []
 
+    /// Nothing has come yet.
     public init() {}
 
     /// Takes what came. After a verdict other than `incomplete` nothing more is to be brought.
@@ -97,10 +99,14 @@ public struct HTTPQuestion: Sendable {
 
 /// One answer, after which the connection ends.
 public struct HTTPAnswer: Hashable, Sendable {
+    /// 200 to 599; the reason phrase is made of it.
     public var status: Int
+    /// The Content-Type.
     public var type = "text/plain; charset=utf-8"
+    /// The body.
     public var text: String
 
+    /// - Parameter type: the Content-Type.
     public init(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") {
         (self.status, self.text, self.type) = (status, text, type)
     }

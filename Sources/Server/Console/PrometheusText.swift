@@ -3,6 +3,7 @@ import Runtime
 
 /// Figures in the text format of Prometheus 0.0.4: families one after the other, each with its help and its type.
 public struct PrometheusText: Sendable {
+    /// All families so far, each line with its end.
     public private(set) var text = ""
 
     /// Every family that there is something to tell of.

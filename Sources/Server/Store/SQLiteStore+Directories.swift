@@ -4,6 +4,7 @@ import GRDB
 
 // Call directories, packed into pieces of many entries: a row for each number would be ten times the size and the time.
 extension SQLiteStore: CallDirectoryStore {
+    /// Reads all directories, each with its entries. Waits for the disk.
     public func load(limits: CallDirectoryLimits) throws -> [CallDirectoryRecord] {
         try database.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM directory ORDER BY identifier").map { row in
@@ -17,6 +18,7 @@ extension SQLiteStore: CallDirectoryStore {
         }
     }
 
+    /// Writes a directory's entries in place of those before, in one transaction. Waits for the disk.
     public func save(_ data: CallDirectoryData, of identifier: String, at date: Date) throws {
         try database.write { database in
             try database.execute(sql: "DELETE FROM directoryPiece WHERE directory = ?", arguments: [identifier])
@@ -32,6 +34,7 @@ extension SQLiteStore: CallDirectoryStore {
         }
     }
 
+    /// Writes why a load failed; the entries stay.
     public func save(_ failure: CallDirectoryFailure, of identifier: String) throws {
         try database.write { database in
             try database.execute(

@@ -74,6 +74,7 @@ public final class SQLiteStore: LineStore, Sendable {
     /// Changes that could not be written, in this run.
     public var lost: Int { state.withLock { $0.lostInAll } }
 
+    /// Takes a change to be written; returns at once. One too many is lost, and counted.
     public func keep(_ change: LineChange) {
         let starts = state.withLock { state -> Bool in
             guard state.pending.count < Self.mostPending else {
