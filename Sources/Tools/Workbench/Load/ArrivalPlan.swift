@@ -5,9 +5,12 @@ import Primitives
 public struct ArrivalPlan: Hashable, Sendable {
     /// So many calls a second, for so long; nil: until the end.
     public struct Step: Hashable, Sendable {
+        /// Calls a second.
         public var rate: Double
+        /// Nil: until the end.
         public var time: Duration?
 
+        /// - Parameter rate: calls a second, more than 0.
         public init(rate: Double, time: Duration? = nil) { (self.rate, self.time) = (rate, time) }
     }
 
@@ -16,7 +19,9 @@ public struct ArrivalPlan: Hashable, Sendable {
     /// Independent of each other, as people call, instead of one every so often.
     public var isPoisson: Bool
 
+    /// - Parameter steps: empty for no calls at all.
     public init(steps: [Step], isPoisson: Bool = false) { (self.steps, self.isPoisson) = (steps, isPoisson) }
+    /// One rate until the end.
     public init(rate: Double, isPoisson: Bool = false) { self.init(steps: [Step(rate: rate)], isPoisson: isPoisson) }
 
     /// Of a ramp: each is a line of the report.
@@ -40,6 +45,7 @@ public struct ArrivalSchedule: Sendable {
     /// The step that the next call belongs to.
     public private(set) var step = 0
 
+    /// - Parameter seed: the same one gives the same times.
     public init(_ plan: ArrivalPlan, seed: UInt64) {
         (self.plan, random, next) = (plan, SeededRandom(seed: seed), 0)
         if plan.steps.isEmpty { next = nil } else if plan.isPoisson { advance() }

@@ -9,7 +9,9 @@ import UserAgent
 ///
 /// What `hookswitch call`, `answer` and `load` run. Lives on its phone's lane.
 public final class LoadClient: PhoneClient {
+    /// What happens in a run, in its order.
     public enum Event: Sendable {
+        /// An account is registered.
         case registered(seconds: UInt32)
         /// It is tried again, where the plan only answers; else it is the end.
         case registrationFailed(status: Int, retryIn: Duration)
@@ -17,6 +19,7 @@ public final class LoadClient: PhoneClient {
         case began
         /// What happened to an end of a call; only where the plan wants it.
         case leg(MediaLegID, PhoneCall.Event)
+        /// Both ends of a call are over.
         case call(LoadedCall)
         /// The window of a step has closed.
         case step(StepReading)
@@ -24,11 +27,15 @@ public final class LoadClient: PhoneClient {
         case finished(failure: String?)
     }
 
+    /// The telephone that plays all ends.
     public let phone: Phone
+    /// As it was made.
     public let plan: LoadPlan
+    /// How it is going, now.
     public internal(set) var progress = LoadProgress()
     /// Hears of everything.
     public var onEvent: ((Event, Instant) -> Void)?
+    /// Called once, when nothing is left to do.
     public var onFinish: (() -> Void)?
 
     var random: SeededRandom
@@ -69,6 +76,7 @@ public final class LoadClient: PhoneClient {
     /// How long registrars have to hear that we leave.
     private var patienceForRegistrars = Duration.seconds(5)
 
+    /// Takes the phone's events for itself.
     public init(phone: Phone, plan: LoadPlan) {
         (self.phone, self.plan, random) = (phone, plan, SeededRandom(seed: plan.seed))
         schedule = ArrivalSchedule(plan.arrivals, seed: plan.seed &+ 1)
@@ -78,6 +86,7 @@ public final class LoadClient: PhoneClient {
         phone.onEvent = { [unowned self] call, event, now in receive(event, of: call, at: now) }
     }
 
+    /// Registers the accounts, if there are any, and then begins calls.
     public func start(at now: Instant) {
         waiting = plan.accounts.reversed()
         guard !waiting.isEmpty else { return begin(at: now) }

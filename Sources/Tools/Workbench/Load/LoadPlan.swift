@@ -22,8 +22,10 @@ public enum CallKind: String, Codable, Hashable, Sendable, CaseIterable {
 
 /// How many calls of a hundred are of which kind; the rest is plain.
 public struct CallMix: Hashable, Sendable {
+    /// 0 to 100 each, 100 in all at most.
     public var percent: [CallKind: Double]
 
+    /// - Parameter percent: kinds that are missing do not come.
     public init(_ percent: [CallKind: Double] = [:]) { self.percent = percent }
 
     func draw(using random: inout SeededRandom) -> CallKind {
@@ -38,6 +40,7 @@ public struct CallMix: Hashable, Sendable {
 
 /// How long a call lasts from its answer on.
 public enum HoldTime: Hashable, Sendable {
+    /// Always so long.
     case fixed(Duration)
     /// Exponential, as people talk; of this mean.
     case exponential(Duration)
@@ -67,9 +70,12 @@ public enum Listening: Hashable, Sendable {
 
 /// A line that the tool registers and plays.
 public struct LoadAccount: Hashable, Sendable {
+    /// The user part of its address of record.
     public var user: Text
+    /// For challenges; nil gives up at the first one.
     public var credentials: Credentials?
 
+    /// - Parameter user: of the address of record.
     public init(user: Text, credentials: Credentials? = nil) { (self.user, self.credentials) = (user, credentials) }
 }
 
@@ -81,16 +87,21 @@ public struct LoadPlan: Sendable {
     public var accounts: [LoadAccount] = []
     /// The tool plays the other end as well, and misses it where no INVITE comes.
     public var playsBothEnds = false
+    /// When calls begin.
     public var arrivals = ArrivalPlan(rate: 1)
     /// How long a step goes on before it counts; nil: a fifth of it, three seconds at most.
     public var settling: Duration?
     /// No more are begun after so many, or so long.
     public var calls: Int?
+    /// No more are begun after so long.
     public var duration: Duration?
     /// At most so many at a time; those that would be more are not begun, and counted. `expectedConcurrency` tells how many a plan needs.
     public var concurrent = 100
+    /// How long calls last from their answer on.
     public var hold = HoldTime.fixed(.seconds(10))
+    /// What calls are made to do.
     public var mix = CallMix()
+    /// Which calls have their sound decoded and judged.
     public var listening = Listening.upTo(64)
     /// One end: what is heard must be what was played.
     public var expectsEcho = false
@@ -102,6 +113,7 @@ public struct LoadPlan: Sendable {
     public var registrationPatience: Duration?
     /// How long the tool's own callees ring.
     public var answersAfter = Duration.zero
+    /// Keys that a call of the kind `dtmf` presses.
     public var keys: [DTMFDigit] = []
     /// Of a scenario: in place of what the mix makes of a call.
     public var steps: [CallStep]?
@@ -116,6 +128,7 @@ public struct LoadPlan: Sendable {
     /// The same one makes the same calls.
     public var seed: UInt64 = 1
 
+    /// One call a second, of ten seconds each.
     public init() {}
 }
 

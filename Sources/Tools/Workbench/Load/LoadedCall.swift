@@ -6,6 +6,7 @@ import Primitives
 public struct LoadedCall: Sendable {
     /// From 1 on, in the order of their beginning.
     public var number: UInt32
+    /// What it was made to do.
     public var kind: CallKind
     /// Of the arrival plan.
     public var step: Int
@@ -13,15 +14,19 @@ public struct LoadedCall: Sendable {
     public var began: Duration
     /// When it was due by the plan, and was begun so much later.
     public var lateness: Duration
+    /// The end that called.
     public var caller: CallRecord
     /// The end that the tool answered; nil where it plays none, or no INVITE came.
     public var callee: CallRecord?
     /// When that INVITE came.
     public var calleeExpected: Bool
+    /// Whether its sound was decoded.
     public var isListenedTo: Bool
     /// What each side played; 0 is nobody's number.
     public var signatures: (caller: SoundSignature, callee: SoundSignature)
+    /// The caller should hear what it played itself.
     public var expectsEcho: Bool
+    /// Nothing should be heard.
     public var expectsSilence: Bool
     /// The other end tells which keys came: it is ours, or an echo.
     public var judgesKeys: Bool
@@ -35,10 +40,14 @@ public struct LoadedCall: Sendable {
 
 /// How a run is going.
 public struct LoadProgress: Hashable, Sendable {
+    /// How far a run has come.
     public enum Phase: String, Codable, Hashable, Sendable { case registering, running, ending, over }
 
+    /// How far the run has come.
     public var phase = Phase.registering
+    /// Accounts that are registered, of all that are to be.
     public var registered = 0, accounts = 0
+    /// Calls: begun, up now, up at most, answered, and over.
     public var begun = 0, active = 0, mostActive = 0, answered = 0, over = 0
     /// Not begun, because so many were there already.
     public var skipped = 0
@@ -50,9 +59,11 @@ public struct LoadProgress: Hashable, Sendable {
     public var strangers = 0
     /// Of the arrival plan; its rate.
     public var step = 0
+    /// Calls a second at present.
     public var rate = 0.0
     /// How late calls were begun, by the plan.
     public var lateness = Lateness()
 
+    /// Nothing has begun.
     public init() {}
 }

@@ -5,6 +5,7 @@ import Runtime
 public struct MachineReading: Hashable, Sendable {
     /// Datagrams of the whole network namespace that were lost because a socket's buffer was full, of both families.
     public var receiveBufferErrors: UInt64?
+    /// The same of what was to be sent.
     public var sendBufferErrors: UInt64?
     /// Of all cores, in ticks.
     public var busyTicks: UInt64?, allTicks: UInt64?
@@ -12,8 +13,10 @@ public struct MachineReading: Hashable, Sendable {
     public var processor: Duration
     /// Sockets, files and pipes; not those by which Dispatch waits for events, which it makes once and keeps.
     public var descriptors: Int?
+    /// Memory of this process that is in use, in bytes.
     public var residentBytes: UInt64?
 
+    /// Read anew from the kernel; takes some system calls.
     public static var now: MachineReading {
         let usage = ProcessResources.usage, (busy, all) = processorTicks ?? (nil, nil)
         return MachineReading(
@@ -21,6 +24,7 @@ public struct MachineReading: Hashable, Sendable {
             processor: usage.user + usage.system, descriptors: descriptorCount(), residentBytes: residentBytes())
     }
 
+    /// Processors that this process may use.
     public static var cores: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
     /// The text of a small file of the kernel's.

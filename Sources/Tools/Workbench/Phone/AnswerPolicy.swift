@@ -12,8 +12,10 @@ public struct AnswerPolicy: Sendable {
     public var maximumCalls = 8
     /// Ends after so many calls; nil goes on until it is told to stop.
     public var totalCalls: Int?
+    /// What is done with a call that is answered.
     public var script = CallScript()
 
+    /// Rings for 200 ms and answers, eight calls at a time.
     public init() {}
 
     enum Verdict: Equatable { case ring, refuse(Int) }

@@ -4,6 +4,7 @@ import RTP
 
 /// One thing that a telephone of ours does while it is connected.
 public enum CallStep: Hashable, Sendable {
+    /// Nothing is done for so long.
     case wait(Duration)
     /// The next step waits until they are sent.
     case press([DTMFDigit])
@@ -11,6 +12,7 @@ public enum CallStep: Hashable, Sendable {
     case hold, resume
     /// A re-INVITE that changes nothing; the next step waits for the answer.
     case reinvite
+    /// The last step: what stands behind it is not done.
     case hangUp
 
     /// How often it makes what is played wait: each key does, and a hold.
@@ -40,9 +42,11 @@ public struct CallScript: Sendable {
 
     /// What is sent.
     public var source = MediaSource.silence
+    /// What should arrive, for the verdict.
     public var expectation = Expectation.sound
     /// Keys to press after the connection, and how long after it.
     public var digits: [DTMFDigit] = []
+    /// How long after the connection the keys are pressed.
     public var digitsAfter = Duration.milliseconds(500)
     /// Hang up so long after the connection; nil leaves it to the other side.
     public var duration: Duration?
@@ -55,6 +59,7 @@ public struct CallScript: Sendable {
     /// Whether `.recorded` is told while the call lasts.
     public var tellsRecording = false
 
+    /// Silence is sent, and any sound is expected.
     public init() {}
 
     /// How often its steps make what is played wait.

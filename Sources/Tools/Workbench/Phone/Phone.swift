@@ -9,8 +9,11 @@ import UserAgent
 ///
 /// Lives on one lane and is told the time. Its owner passes datagrams to `agent` and what media has to say to `receive`.
 public final class Phone {
+    /// Who it is.
     public let identity: PhoneIdentity
+    /// The SIP side.
     public let agent: UserAgent
+    /// Calls whose media is not gone, by leg.
     public private(set) var calls: [MediaLegID: PhoneCall] = [:]
     /// Hears of everything that happens to a call.
     public var onEvent: ((PhoneCall, PhoneCall.Event, Instant) -> Void)?
@@ -135,12 +138,17 @@ public final class Phone {
 
     /// What is alive. All zero when nothing is going on.
     public struct Counts: Hashable, Sendable {
+        /// Calls whose media is not gone.
         public var calls: Int
+        /// Alarms that are set.
         public var timers: Int
+        /// Of SIP.
         public var agent: UserAgent.Counts
+        /// Of media.
         public var media: MediaCounts
     }
 
+    /// What is alive now.
     public func counts(at now: Instant) -> Counts {
         Counts(calls: calls.count, timers: alarms.count, agent: agent.counts, media: plane.counts(at: now))
     }

@@ -12,6 +12,7 @@ import UserAgent
 /// Media exists only between answer and end: sockets are bound when the 2xx was parsed, or is about to leave; packets flow from our
 /// ACK on, or from theirs; none leaves after the BYE. Early media is not opened. Lives on its phone's lane.
 public final class PhoneCall {
+    /// What happens to a call, in the order in which it happens.
     public enum Event: Sendable {
         /// A message of this call, in the order of the wire.
         case traced(SessionEvent.Direction, Message, retransmission: Bool)
@@ -29,6 +30,7 @@ public final class PhoneCall {
         case held, resumed
         /// Our own hold, or its end, is agreed; or was refused, and everything is as before.
         case holdChanged(isHolding: Bool), holdRefused(status: Int)
+        /// A key of the other side; and ours have all left.
         case digit(DTMFDigit), digitsSent
         /// What we play is heard no more, or again.
         case muted(Bool)
@@ -40,11 +42,13 @@ public final class PhoneCall {
         case ended(CallRecord)
     }
 
+    /// How far a call has come.
     public enum State: Hashable, Sendable {
         /// Before the answer. Next: all others.
         case inviting
         /// A callee's 200 is out, its ACK is not here. Next: `connected`, `ending`, `closed`.
         case answered
+        /// The ACK has come, or was sent. Next: `ending`, `closed`.
         case connected
         /// We have hung up, and wait for the answer to that. Next: `closed`.
         case ending
@@ -52,7 +56,9 @@ public final class PhoneCall {
         case closed
     }
 
+    /// How far it has come.
     public internal(set) var state = State.inviting
+    /// What is known of it so far; whole when it is over.
     public internal(set) var record: CallRecord
     /// Nil before the INVITE is sent.
     public internal(set) var session: InviteSession?
@@ -105,6 +111,7 @@ public final class PhoneCall {
         signalling = CallSession(OfferAnswer(local: local, sessionID: phone.takeRandom()))
     }
 
+    /// Names its media.
     public var leg: MediaLegID { media.leg }
 
     /// Hangs up, cancels or refuses, whatever is due. Packets stop before the message leaves.

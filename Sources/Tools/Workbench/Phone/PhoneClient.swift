@@ -3,6 +3,7 @@ import UserAgent
 
 /// What drives a `Phone`: a caller or an answerer.
 public protocol PhoneClient: SignallingEndpoint {
+    /// The telephone that it drives.
     var phone: Phone { get }
     /// Begins what it is for.
     func start(at now: Instant)

@@ -5,9 +5,11 @@ import UserAgent
 
 /// Who a telephone of ours is, and by what way it reaches the world.
 public struct PhoneIdentity: Sendable {
+    /// The user part of its address of record.
     public var user: Text
     /// Of its address of record, `user@domain`; also what it registers with.
     public var domain: Text
+    /// The name that the called are shown.
     public var displayName: Text?
     /// For challenges; nil gives up at the first one.
     public var credentials: Credentials?
@@ -22,6 +24,10 @@ public struct PhoneIdentity: Sendable {
     /// How its own offers agree on keys; those of others are answered either way.
     public var keying = SRTPKeying.sdes
 
+    /// - Parameters:
+    ///   - flow: to the server or the peer.
+    ///   - mediaAddress: where media sockets are bound, and what the other side is told.
+    ///   - codecs: in order of preference.
     public init(
         user: Text, domain: Text, displayName: Text? = nil, credentials: Credentials? = nil, flow: Flow, mediaAddress: IPAddress,
         codecs: [Codec] = Codec.usual

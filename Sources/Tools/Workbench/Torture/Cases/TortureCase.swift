@@ -3,6 +3,7 @@ import SIP
 
 /// One thing that is done to a target, step by step, and what has to come of it.
 public struct TortureCase: Sendable {
+    /// Where cases come from.
     public enum Group: String, Codable, CaseIterable, Sendable {
         /// RFC 4475: messages that are hard to read.
         case rfc4475
@@ -14,10 +15,13 @@ public struct TortureCase: Sendable {
         case offerAnswer = "offer-answer"
     }
 
+    /// What `--only` takes, such as `wsinv`.
     public let name: String
+    /// Where it comes from.
     public let group: Group
     /// Where it is written: `RFC 4475 §3.1.1.1`.
     public let reference: String
+    /// What is right, in one line for a person.
     public let title: String
     let steps: [TortureStep]
     /// Requests of the target that are not answered but by a step.

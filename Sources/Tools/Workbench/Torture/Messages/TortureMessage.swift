@@ -2,11 +2,15 @@ import Primitives
 
 /// A message of RFC 4475 or RFC 5118, and what its section asks of whoever receives it.
 public struct TortureMessage: Sendable {
+    /// Which RFC it is from.
     public let group: TortureCase.Group
     /// The name that the RFC gives it, such as `wsinv`.
     public let name: String
+    /// Where the RFC has it: `§3.1.1.1`.
     public let section: String
+    /// What it tests, for a person.
     public let title: String
+    /// What the answer has to be.
     public let demand: TortureDemand
     let traits: Traits
     private let text: String

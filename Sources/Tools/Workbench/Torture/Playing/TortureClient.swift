@@ -4,6 +4,7 @@ import UserAgent
 
 /// What is to be played, and on whom.
 public struct TorturePlan: Sendable {
+    /// In the order in which they are played.
     public var cases: [TortureCase]
     /// Whom the caller calls: somebody who answers by himself.
     public var target: URI
@@ -20,13 +21,20 @@ public struct TorturePlan: Sendable {
     /// Where our descriptions say that we listen; nothing of it is read.
     public var mediaPort: UInt16 = 9
 
+    /// A line of the target's that our second telephone registers for.
     public struct Line: Sendable {
+        /// The user part of its address of record.
         public var user: Text
+        /// For challenges; nil gives up at the first one.
         public var password: Text?
 
+        /// - Parameter user: of the address of record.
         public init(user: Text, password: Text? = nil) { (self.user, self.password) = (user, password) }
     }
 
+    /// - Parameters:
+    ///   - target: somebody who answers by itself.
+    ///   - flow: from our SIP socket to the target.
     public init(_ cases: [TortureCase], target: URI, flow: Flow) { (self.cases, self.target, self.flow) = (cases, target, flow) }
 
     /// An answer that goes to the port that its Via implies does not come to us.
@@ -37,13 +45,17 @@ public struct TorturePlan: Sendable {
 ///
 /// What `hookswitch torture` runs. Lives on one lane, and is told the time.
 public final class TortureClient: SignallingEndpoint {
+    /// What happens in a run, in its order.
     public enum Event: Sendable {
+        /// A case begins.
         case began(TortureCase)
+        /// A case is over.
         case judged(TortureResult)
         /// The last event: why it could not run, if it could not.
         case finished(failure: String?)
     }
 
+    /// Hears of everything.
     public var onEvent: ((Event, Instant) -> Void)?
     private let plan: TorturePlan
     private let network: any SignallingNetwork
@@ -65,10 +77,12 @@ public final class TortureClient: SignallingEndpoint {
     /// Since when nothing at all is heard.
     private var isDead = false
 
+    /// - Parameter hash: for answers to challenges; nil: a challenge is an answer like any other.
     public init(_ plan: TorturePlan, network: any SignallingNetwork, random: any RandomNumberGenerator, hash: DigestHash?) {
         (self.plan, self.network, self.random, self.hash) = (plan, network, random, hash)
     }
 
+    /// Asks whether the target is there, and then plays the cases.
     public func start(at now: Instant) {
         waiting = plan.cases
         let phone = makePhone(.caller)

@@ -24,6 +24,7 @@ public enum TortureText {
 
 /// Verdicts as JUnit XML: a test suite for each group, a test case for each case.
 public enum TortureJUnit {
+    /// The whole document; what XML has no place for is left out.
     public static func text(_ report: TortureReport) -> String {
         let suites = TortureCase.Group.allCases.compactMap { group -> String? in
             let cases = report.cases.filter { $0.group == group }
