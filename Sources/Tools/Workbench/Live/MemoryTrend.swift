@@ -29,6 +29,7 @@ public struct MemoryTrend: Sendable {
     /// Every so many-th look is kept.
     private var stride = 1, looks = 0
 
+    /// - Parameter allowance: bytes that each call may leave.
     public init(allowance: Double) { self.allowance = allowance }
 
     /// A look, some way into a run: calls that are over by then, and that are up.
@@ -88,6 +89,7 @@ public struct MemoryFigures: Codable, Hashable, Sendable {
     /// What was added for each call that was over, late in the run; nil: too short to tell.
     public var perCall: Double?
 
+    /// What was not read is nil.
     public init(before: UInt64? = nil, after: UInt64? = nil, perCall: Double? = nil) {
         (self.before, self.after, self.perCall) = (before, after, perCall)
     }

@@ -4,9 +4,13 @@ import Glibc
 
 /// Why a sound file could not be read or written. The description is one sentence for a person.
 public enum WAVFileError: Error, Hashable, CustomStringConvertible {
+    /// Not there, or not to be read: its path.
     case cannotRead(String)
+    /// More than ten minutes of 48 kHz stereo: its path.
     case tooLong(String)
+    /// Its path, and what is wrong with its bytes.
     case notAudio(String, SoundFileError)
+    /// Its path, and the words of the operating system.
     case cannotWrite(String, String)
 
     public var description: String {
@@ -38,6 +42,7 @@ extension WAV {
 ///
 /// Not thread-safe; writing waits for the disk.
 public final class WAVFile {
+    /// The file.
     public let path: String
     /// The first failure; nothing is written after it.
     public private(set) var failure: WAVFileError?

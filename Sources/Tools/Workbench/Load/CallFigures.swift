@@ -5,6 +5,7 @@ import RTP
 
 /// What one call of a load came to: a row of the report. Times are in milliseconds; what was not measured is nil.
 public struct CallFigures: Codable, Hashable, Sendable {
+    /// How a call came out.
     public enum Outcome: String, Codable, Hashable, Sendable {
         /// Did what it was made to do.
         case good
@@ -18,12 +19,17 @@ public struct CallFigures: Codable, Hashable, Sendable {
         case cutOff = "cut off"
     }
 
+    /// From 1 on, in the order of their beginning.
     public var number: UInt32
+    /// What it was made to do.
     public var kind: CallKind
+    /// Of the arrival plan, from 0 on.
     public var step: Int
     /// Seconds after the beginning of the run.
     public var began: Double
+    /// The Call-ID of the caller's INVITE.
     public var callID: String
+    /// How it came out.
     public var outcome: Outcome
     /// The final status of the INVITE; 0 when there was none.
     public var status: Int
@@ -42,11 +48,17 @@ public struct CallFigures: Codable, Hashable, Sendable {
     public var duration: Double?
     /// Between our two ends: how long the target kept the INVITE, the 200 and the BYE.
     public var inviteTransit: Double?
+    /// From our callee's 200 to our caller.
     public var answerTransit: Double?
+    /// From the BYE of one end of ours to the other.
     public var byeTransit: Double?
+    /// Messages of the call that were sent again.
     public var retransmissions: Int
+    /// What the caller heard; nil where it had no media.
     public var caller: EndFigures?
+    /// What the callee heard; nil where the tool plays none, or it had no media.
     public var callee: EndFigures?
+    /// What was wrong with it; empty where nothing was.
     public var findings: [Finding]
 
     /// Its 200 came, and the tool could take it.
@@ -55,18 +67,27 @@ public struct CallFigures: Codable, Hashable, Sendable {
 
 /// What one end of a call heard.
 public struct EndFigures: Codable, Hashable, Sendable {
+    /// The name of the codec that was agreed.
     public var codec: String?
+    /// How the sound was encrypted.
     public var encryption: MediaEncryption?
+    /// RTP packets that left.
     public var sent: UInt64
+    /// RTP packets that came.
     public var received: UInt64
+    /// Of what was to come, by sequence numbers (RFC 3550 A.3).
     public var lossPercent: Double?
+    /// Interarrival jitter in milliseconds (RFC 3550 §6.4.1).
     public var jitter: Double?
+    /// In milliseconds, by RTCP.
     public var roundTrip: Double?
     /// Of the first packet from the other end of ours, and of the last.
     public var delay: Double?
+    /// Of the last packet, in milliseconds.
     public var lastDelay: Double?
     /// ITU-T G.107, from the codec, the loss and the delay that were measured; nil where they were not.
     public var rating: Double?
+    /// 1 to 4.5, of the rating.
     public var mos: Double?
     /// Nil: not listened to.
     public var audio: HeardSound?
@@ -78,6 +99,7 @@ public enum HeardSound: String, Codable, Hashable, Sendable {
     case right
     /// Sound, but no signature in it: a tone, an announcement.
     case unsigned = "other sound"
+    /// Packets with nothing to be heard in them.
     case silence
     /// No packet at all.
     case nothing
@@ -90,6 +112,7 @@ public enum HeardSound: String, Codable, Hashable, Sendable {
     /// Of another run.
     case foreign = "another run's"
 
+    /// Whether what was heard is what was played for this end.
     public var isGood: Bool { self == .right }
 
     init(_ sound: SignatureVerdict.Sound) {
@@ -108,29 +131,51 @@ public enum HeardSound: String, Codable, Hashable, Sendable {
 
 /// Something that was wrong with a call, in words for a person.
 public struct Finding: Codable, Hashable, Sendable {
+    /// What may be wrong with a call; the text is its name in reports.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
+        /// The target said no.
         case refused
+        /// Given up unanswered, or nothing could be sent there.
         case noAnswer = "no answer"
+        /// Of two ends that sent, one alone was heard.
         case oneWay = "one-way audio"
+        /// Neither end was heard, though both sent.
         case noAudio = "no audio"
+        /// Packets came, with nothing to be heard in them.
         case silence
+        /// The sound of a call at the same time.
         case crossTalk = "cross-talk"
+        /// The sound of a call that was over, or of an earlier run.
         case stale = "stale audio"
+        /// Its own sound in place of the other end's, or sound that nobody played.
         case wrongSound = "wrong sound"
+        /// More packets did not come than may be on their way at the end.
         case missing = "packets missing"
+        /// The answer took far longer than in half of the calls.
         case lateAnswer = "late answer"
+        /// The first packet came far later after the answer than in half of the calls.
         case lateMedia = "late media"
+        /// Answered, but not by the callee that the tool plays.
         case notConnectedThrough = "not connected through"
+        /// The callee was not told that the call is over.
         case forgottenEnd = "end not passed on"
+        /// Other keys came than were pressed.
         case keysLost = "keys lost"
+        /// A re-INVITE of ours was refused.
         case offerRefused = "re-INVITE refused"
+        /// The target hung up.
         case endedEarly = "ended early"
+        /// Our BYE was not answered.
         case noEnd = "no answer to BYE"
+        /// The call failed without a status that says why.
         case failure
     }
 
+    /// What was wrong.
     public var kind: Kind
+    /// In words for a person, with what was measured.
     public var text: String
 
+    /// - Parameter text: for a person.
     public init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
 }

@@ -8,6 +8,7 @@ public struct CallJudge: Sendable {
     private let call: LoadedCall
     private var findings: [Finding] = []
 
+    /// Puts the figures of a call together. Decodes nothing; up to a second of work for a long call that was listened to.
     public static func figures(of call: LoadedCall) -> CallFigures {
         var judge = CallJudge(call)
         return judge.figures()

@@ -3,7 +3,9 @@ import Primitives
 
 /// The part of a step of the plan by which it is judged: from when it has settled until its end. Times are after the beginning of the run.
 public struct StepWindow: Hashable, Sendable {
+    /// Of the plan, from 0 on.
     public var step: Int
+    /// The first moment that counts, and the first that does not any more.
     public var from: Duration, to: Duration
 
     func holds(_ time: Duration) -> Bool { time >= from && time < to }
@@ -28,9 +30,13 @@ public struct StepWindow: Hashable, Sendable {
 public struct StepReading: Sendable {
     /// A call that is up or under way.
     public struct Call: Sendable {
+        /// From 1 on, in the order of their beginning.
         public var number: UInt32
+        /// What it was made to do.
         public var kind: CallKind
+        /// The end that called.
         public var caller: End
+        /// The end that the tool answered; nil where there is none.
         public var callee: End?
         /// What should come to the caller: its own sound, or no sound at all; else the callee's, or any.
         public var expectsEcho: Bool, expectsSilence: Bool
@@ -40,17 +46,23 @@ public struct StepReading: Sendable {
 
     /// One end of it.
     public struct End: Sendable {
+        /// When the INVITE left or came.
         public var began: Instant
+        /// Nil: not yet.
         public var ringing: Instant?, answered: Instant?
+        /// That was agreed; nil before the answer.
         public var codec: Text?
+        /// Nil before the answer.
         public var encryption: MediaEncryption?
         /// When the window began, nil for what was not there yet; and now. Nil: not looked at.
         public var before: MediaStatistics?, now: MediaStatistics?
     }
 
+    /// Which part of the plan it is about.
     public var window: StepWindow
     /// When the first call of the run could begin.
     public var began: Instant
+    /// In the order of their beginning.
     public var calls: [Call]
     /// Calls of the window that the tool did not begin, at its limit of calls at a time or for want of a port.
     public var notBegun = 0

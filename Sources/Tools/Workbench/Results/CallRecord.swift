@@ -6,6 +6,7 @@ import SIP
 
 /// Who ended a call.
 public enum CallEnder: String, Codable, Hashable, Sendable {
+    /// By BYE, CANCEL or a refusal of ours, or of theirs.
     case us, them
     /// It failed on its own: no answer in time, no transport, no ACK.
     case nobody
@@ -13,6 +14,7 @@ public enum CallEnder: String, Codable, Hashable, Sendable {
 
 /// How the sound of a call is kept from others on the way.
 public enum MediaEncryption: String, Codable, Hashable, Sendable, CaseIterable {
+    /// RTP as it is.
     case clear
     /// SRTP with keys from the descriptions (RFC 4568).
     case sdes
@@ -33,7 +35,9 @@ public enum MediaEncryption: String, Codable, Hashable, Sendable, CaseIterable {
 public struct CallRecord: Sendable {
     /// The other side, as a URI.
     public var peer: Text
+    /// Whether we called.
     public var isOutgoing: Bool
+    /// Of the INVITE.
     public var callID: Text = .empty
     /// The final status of the INVITE; 0 when there was none.
     public var status = 0
@@ -41,6 +45,7 @@ public struct CallRecord: Sendable {
     public var isUnheard = false
     /// Its phrase, with the words of its Warning in brackets.
     public var reason: Text = .empty
+    /// Who ended it.
     public var endedBy = CallEnder.nobody
     /// Why, where no status says it.
     public var failure: Text?
@@ -51,8 +56,11 @@ public struct CallRecord: Sendable {
 
     /// When the INVITE was sent or came, and what followed.
     public var began: Instant
+    /// The first 101–199; nil: there was none.
     public var ringing: Instant?
+    /// The 200; nil: there was none.
     public var answered: Instant?
+    /// When its media was gone.
     public var ended: Instant
     /// When the end was agreed: the BYE, ours or theirs, was answered; nil when there was none, no answer, or a refusal.
     public var disconnected: Instant?
@@ -62,24 +70,30 @@ public struct CallRecord: Sendable {
     public var retransmissions = 0
     /// Re-INVITEs of ours that were agreed, and the status of the last that was not.
     public var offersAgreed = 0
+    /// The status of the last re-INVITE of ours that was refused; nil: none was.
     public var offerRefusal: Int?
 
     /// A provisional response had a session description. No media was opened for it.
     public var earlyMediaIgnored = false
+    /// The name of the codec that was agreed; nil before there is one.
     public var codec: Text?
     /// How its sound is encrypted; nil before there is an answer.
     public var encryption: MediaEncryption?
+    /// Of the whole call; nil where no media was opened.
     public var statistics: MediaStatistics?
     /// Keys of the script that have left.
     public var pressed: [DTMFDigit] = []
     /// Keys that the other side pressed.
     public var digits: [DTMFDigit] = []
+    /// By the other side.
     public var timesHeld = 0
     /// Keys of ours made what we played wait: it cannot be laid over what came back.
     public var playedWithPauses = false
     /// How often we held the other side or were muted though no script asked for it.
     public var pauses = 0
+    /// What was decoded of what came.
     public var heard = Heard()
+    /// What was done with the call, and what should have been heard.
     public var script: CallScript
 
     /// How often what was played had to wait, or was stopped: for keys of ours, and for a hold of either side.

@@ -12,6 +12,7 @@ public struct Heard: Sendable {
     private var meter = LevelMeter()
     private var resampler: Resampler?
 
+    /// Nothing was heard yet.
     public init() {}
 
     /// dB below a full-scale sine; nil when nothing or perfect silence was heard.
