@@ -180,7 +180,7 @@ let package = Package(
         tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
-        tests("CallJournal", ["CallKit"]),
+        tests("CallJournal", ["CallKit", "SDP", "SIP"]),
         tests("Calls", ["CallKit", "SIP"]),
         tests("Gateway", ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests("Console", ["CallJournal", "Gateway", "Media", "Runtime", "UserAgent"]),
