@@ -36,9 +36,11 @@ import Workbench
         #expect(report.isClean && report.gaps == 1 && report.unfinishedCalls.isEmpty)
         #expect(
             AuditCommand.text(report)
-                == "gap         events are missing between 1 and 4\n2 events, 0 calls: clean; events are missing in 1 places")
+                == "gap         events are missing between 1.1 and 1.4\n"
+                + "2 events, 0 calls: no violation in what is there; events missing: gap of 2")
         let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
         #expect(json.contains(#""gaps":1"#) && json.contains(#""unfinishedCalls":[]"#) && json.contains(#""after":1"#))
+        #expect(json.contains(#""missingEvents":2"#) && json.contains(#""missing":2"#) && json.contains(#""run":"1""#))
     }
 
     @Test func `an audit counts the calls that it cannot judge`() throws {
@@ -48,7 +50,8 @@ import Workbench
         #expect(report.isClean && report.unjudgedCalls == 1)
         #expect(
             AuditCommand.text(report).hasSuffix(
-                "1 calls: clean; events are missing in 1 places; 1 calls cannot be judged, a part of them is missing"))
+                "1 of at least 1 calls: no violation in what is there; events missing: gap of 2; 1 calls cannot be judged, a part of them is missing"
+            ))
     }
 
     @Test func `what the gateway itself found where events are missing now is exit code 1`() throws {
@@ -60,7 +63,7 @@ import Workbench
         let report = try audit([Self.line(1, "gateway.started")] + lines)
         #expect(
             !report.isClean && report.gaps == 1
-                && AuditCommand.text(report).contains("violation   R10  event 3  call \(call)  a call ends once"))
+                && AuditCommand.text(report).contains("violation   R10  event 1.3  call \(call)  a call ends once"))
     }
 
     @Test func `a journal is audited out of a pipe, which is given alone`() throws {
@@ -79,7 +82,36 @@ import Workbench
         let report = try audit([Self.line(1, "gateway.started"), invite])
         #expect(report.isClean && report.unfinishedCalls == [call])
         #expect(
-            AuditCommand.text(report) == "unfinished  call \(call) was up where its journal ends or has a gap\n2 events, 1 calls: clean")
+            AuditCommand.text(report)
+                == "unfinished  call \(call) was up where its journal ends or has a gap\n2 events, 1 calls: clean; 1 calls are unfinished")
+    }
+
+    @Test func `an audit of a journal whose disk was full counts the calls that are not in it, and is never clean`() throws {
+        let calls = (1...3).map { _ in UUID().uuidString }
+        let ended = calls.enumerated().map { index, call in
+            #"{"seq":\#(index + 2),"t":2000000,"wall":1790000000000000000,"call":"\#(call)","line":"1","lane":"s0","kind":"report.updated"}"#
+        }
+        let lost =
+            #"{"seq":900,"t":9000000,"wall":1790000000000000000,"lane":"journal","kind":"journal.lost","details":{"count":896,"calls":97}}"#
+        let report = try audit([Self.line(1, "gateway.started")] + ended + [lost])
+        #expect(report.calls == 3 && report.callsAtLeast == 100 && report.missingEvents == 896)
+        let last = AuditCommand.text(report).split(separator: "\n").last ?? ""
+        #expect(last.contains("3 of at least 100 calls: ") && last.contains("events missing: gap of 896") && !last.contains("clean"))
+        let several = try audit([Self.line(1, "gateway.started"), Self.line(3, "port.free"), lost])
+        #expect(AuditCommand.text(several).hasSuffix("events missing: 2 gaps of 898 together"))
+    }
+
+    @Test func `an audit names an event by its run`() throws {
+        let call = UUID().uuidString
+        let ended = [2, 3].map {
+            #"{"seq":\#($0),"t":5000000,"wall":1790000000000000000,"lane":"s0","call":"\#(call)","kind":"media.started"}"#
+        }
+        let named =
+            #"{"seq":1,"t":1,"wall":1,"lane":"s0","kind":"gateway.started","details":{"run":"5B4E7C36-FF65-4837-8F5D-C1CB53AF67E2"}}"#
+        let report = try audit([Self.line(1, "gateway.started"), ended[0], Self.line(1, "gateway.started"), ended[0], named, ended[0]])
+        let places = Set(report.violations.map { "\($0.run).\($0.event)" })
+        #expect(places == ["1.2", "2.2", "5B4E7C36.2"])
+        #expect(AuditCommand.text(report).contains("event 5B4E7C36.2  call \(call)"))
     }
 
     @Test func `an empty journal is not called clean`() throws {

@@ -20,7 +20,7 @@ public struct JournalFileError: Error, Equatable, Sendable, CustomStringConverti
     }
 }
 
-/// A file that only grows, by whole batches: a batch that does not fit is taken back, so that no half line stays.
+/// A file that grows by whole batches: a batch that does not fit is taken back, so that no half line stays.
 /// A pipe takes nothing back: there the half line is ended. It has no size, and a reader that takes nothing is not waited for longer than
 /// `patience`.
 struct AppendingFile: ~Copyable {
@@ -33,12 +33,17 @@ struct AppendingFile: ~Copyable {
     private var descriptor: Int32
     private var isFile: Bool
     private(set) var size: Int
+    /// What is before it in the file, another process wrote.
+    private var ownStart: Int
+    /// Where the line begins that stands at the end in the place of others.
+    private var standIn: Int?
     /// A writer was killed in the middle of the last line: ours is not to be glued to it.
     private var endsMidLine = false
 
     init(path: String, isClaimed: Bool = false) throws(JournalFileError) {
         (self.path, self.isClaimed) = (path, isClaimed)
         (descriptor, isFile, size) = try Self.open(path, isClaimed: isClaimed)
+        ownStart = size
         endsMidLine = Self.endsMidLine(path, size)
     }
 
@@ -47,9 +52,10 @@ struct AppendingFile: ~Copyable {
     mutating func append(_ bytes: [UInt8]) throws(JournalFileError) {
         if endsMidLine {
             try write([0x0A])
-            endsMidLine = false
+            (endsMidLine, ownStart) = (false, size)
         }
         try write(bytes)
+        standIn = nil
     }
 
     private mutating func write(_ bytes: [UInt8]) throws(JournalFileError) {
@@ -107,6 +113,7 @@ struct AppendingFile: ~Copyable {
         let fresh = try Self.open(path, isClaimed: isClaimed)
         close(descriptor)
         (descriptor, isFile, size) = fresh
+        (ownStart, standIn) = (size, nil)
         endsMidLine = Self.endsMidLine(path, size)
     }
 
@@ -122,11 +129,71 @@ struct AppendingFile: ~Copyable {
         }
         let isFile = status.st_mode & S_IFMT == S_IFREG
         // A pipe or a terminal is for whoever comes, and a file system that knows no locks is not the operator's fault.
-        if isClaimed, isFile, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+        if isClaimed, isFile, !claim(descriptor) {
             close(descriptor)
             throw .taken(path)
         }
         return (descriptor, isFile, isFile ? Int(status.st_size) : 0)
+    }
+
+    /// Who only looks whether the file is claimed holds it for a moment.
+    private static func claim(_ descriptor: Int32) -> Bool {
+        for _ in 0..<5 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return true }
+            usleep(2_000)
+        }
+        return false
+    }
+
+    // MARK: In the place of the last lines
+
+    var hasStandIn: Bool { standIn != nil }
+
+    /// Writes a line over the last lines of ours, or over the one that stands there in their place. The file keeps its length.
+    /// - Parameter line: makes it of the lines that it takes the place of; none where it takes that of an earlier one.
+    /// - Returns: these lines; nil where nothing was written.
+    mutating func overwriteEnd(with line: ([UInt8]) -> [UInt8]) -> [UInt8]? {
+        // Where a file was opened to append to it, Linux appends whatever the place is that it is told.
+        guard isFile, !endsMidLine, case let file = Foundation.open(path, O_RDWR | O_CLOEXEC), file >= 0 else { return nil }
+        defer { close(file) }
+        guard isSame(file), let start = standIn ?? lastLines(of: file) else { return nil }
+        let before = Self.read(file, from: start, to: size), replaced = standIn == nil ? before : []
+        let bytes = line(replaced).dropLast(), room = size - start - 1
+        guard before.count > room, bytes.count <= room else { return nil }
+        let whole = bytes + [UInt8](repeating: 0x20, count: room - bytes.count) + [0x0A]
+        guard Self.write(whole[...], to: file, at: start) else {
+            _ = Self.write(before[...], to: file, at: start)
+            return nil
+        }
+        standIn = start
+        return replaced
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32, at start: Int) -> Bool {
+        bytes.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, off_t(start)) } == bytes.count
+    }
+
+    /// Room for a line that tells of a loss, with the longest numbers; and how far back a place is looked for.
+    private static let standInLength = 256, farthest = 64 * 1024
+
+    private func isSame(_ file: Int32) -> Bool {
+        var here = stat(), there = stat()
+        return fstat(descriptor, &here) == 0 && fstat(file, &there) == 0 && here.st_ino == there.st_ino && here.st_dev == there.st_dev
+    }
+
+    /// Where the last lines begin that are long enough together.
+    private func lastLines(of file: Int32) -> Int? {
+        let first = max(ownStart, size - Self.farthest), bytes = Self.read(file, from: first, to: size)
+        let latest = bytes.count - Self.standInLength
+        guard latest >= 0 else { return nil }
+        if let newline = bytes[..<latest].lastIndex(of: 0x0A) { return first + newline + 1 }
+        return first == ownStart ? ownStart : nil
+    }
+
+    private static func read(_ file: Int32, from start: Int, to end: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: max(0, end - start)) { buffer, count in
+            count = max(0, pread(file, buffer.baseAddress, buffer.count, off_t(start)))
+        }
     }
 
     private static func endsMidLine(_ path: String, _ size: Int) -> Bool {

@@ -5,6 +5,31 @@ import Primitives
 public protocol JournalSink: AnyObject, Sendable {
     /// Takes whole lines, each with its newline. On the journal's lane.
     func accept(_ lines: [UInt8])
+    /// The same, and how far the journal is with them.
+    func accept(_ lines: [UInt8], through mark: JournalMark)
+}
+
+extension JournalSink {
+    public func accept(_ lines: [UInt8], through mark: JournalMark) { accept(lines) }
+}
+
+/// How far a journal is: its last event.
+public struct JournalMark: Equatable, Sendable {
+    public var sequence: UInt64
+    public var time: Instant
+    /// Nanoseconds since 1970-01-01 UTC.
+    public var wall: UInt64
+    /// How many had begun in the run by then: incoming calls that were reported, outgoing ones that were started.
+    public var calls: UInt64
+
+    public init(sequence: UInt64 = 0, time: Instant = .zero, wall: UInt64 = 0, calls: UInt64 = 0) {
+        (self.sequence, self.time, self.wall, self.calls) = (sequence, time, wall, calls)
+    }
+
+    mutating func move(to event: borrowing JournalEvent) {
+        (sequence, time, wall) = (event.sequence, event.time, event.wall)
+        if event.kind.beginsCall { calls += 1 }
+    }
 }
 
 /// Ties the monotonic clock to the time of day.
@@ -55,6 +80,8 @@ public final class Journal {
     private let limits: Limits
     private let audit: Audit?
     private var batch: [UInt8] = []
+    /// The last event that was written.
+    private var mark = JournalMark()
     /// What was recorded and is neither written nor audited: that is done for many at once, for between other work its instructions go
     /// cold.
     private var pending: [JournalEvent] = []
@@ -98,7 +125,7 @@ public final class Journal {
 
     private func handOver() {
         guard !batch.isEmpty else { return }
-        sink?.accept(batch)
+        sink?.accept(batch, through: mark)
         batch.removeAll(keepingCapacity: true)
     }
 
@@ -135,6 +162,7 @@ public final class Journal {
 
     private func write(_ event: borrowing JournalEvent) {
         JournalEncoder.append(event, stamp, to: &batch)
+        mark.move(to: event)
         if batch.count >= limits.batchBytes { handOver() }
     }
 

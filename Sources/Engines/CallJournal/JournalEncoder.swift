@@ -13,6 +13,16 @@ enum JournalEncoder {
         bytes.append(addingCapacity: mostBytes(of: event)) { line in write(event, stamp, to: &line) }
     }
 
+    /// The line that stands for events that could not be written: those behind number `last` up to the mark.
+    static func lossLine(_ mark: JournalMark, since last: UInt64) -> [UInt8] {
+        let event = JournalEvent(
+            sequence: mark.sequence, time: mark.time, wall: mark.wall, kind: .journalLost,
+            details: [.count: .init(mark.sequence &- last), .calls: .init(mark.calls)])
+        var line: [UInt8] = []
+        append(event, Stamp(lane: "journal"), to: &line)
+        return line
+    }
+
     /// What the events of a lane have in common, and the words that they are written with. An object, which is lent where a value would be
     /// copied.
     final class Stamp {

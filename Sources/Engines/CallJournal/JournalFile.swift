@@ -5,8 +5,10 @@ import Synchronization
 
 /// Appends a journal to a file on its own serial queue, so that no disk can hold up a lane.
 ///
-/// What cannot be written (disk full, backlog full) is dropped by whole batches and counted; the server goes on. Each time that writing
-/// starts to fail, and each time that it works again, there is one report. A file that was moved or deleted is made anew.
+/// What cannot be written (disk full, backlog full) is dropped by whole batches and counted; the server goes on. A `journal.lost` stands in the file
+/// where events are missing, and is there also while the disk is full: it takes the place of the last lines that were written. There is a report
+/// when writing begins to fail, now and then while it fails, when the file is brought to its end meanwhile, and when it works again. A file
+/// that was moved or deleted is made anew.
 public final class JournalFile: JournalSink {
     /// How the file grows, and how much may wait for it.
     public struct Settings: Sendable {
@@ -20,6 +22,8 @@ public final class JournalFile: JournalSink {
         public var backlogBytes = 8 * 1024 * 1024
         /// How long nothing is tried after a failure. A full disk has room for a few bytes again and again; each time would be a report.
         public var retryPause = Duration.seconds(1)
+        /// How long after a report of a failure that goes on there is another.
+        public var reportPause = Duration.seconds(60)
         /// How long what comes first waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its
         /// turns.
         public var gathering = DispatchTimeInterval.milliseconds(50)
@@ -32,12 +36,24 @@ public final class JournalFile: JournalSink {
         }
     }
 
+    /// What could not be written.
+    public struct Loss: Equatable, Sendable, CustomStringConvertible {
+        public var events = 0, bytes = 0
+
+        public init(events: Int = 0, bytes: Int = 0) { (self.events, self.bytes) = (events, bytes) }
+
+        /// `4211 events (1230455 bytes)`
+        public var description: String { "\(events) events (\(bytes) bytes)" }
+    }
+
     /// Something that a person should know of the file.
     public enum Report: Equatable, Sendable {
-        /// From now on bytes are lost; `cause` is for a person.
+        /// From now on events are lost; `cause` is for a person.
         case failing(cause: String)
-        /// Writing works again; `lostBytes` since it began to fail.
-        case recovered(lostBytes: Int)
+        /// So far, since it began to fail.
+        case stillFailing(lost: Loss)
+        /// Writing works again.
+        case recovered(lost: Loss)
     }
 
     /// What became of the journal's bytes.
@@ -46,6 +62,8 @@ public final class JournalFile: JournalSink {
         public var writtenBytes = 0
         /// Bytes that were dropped.
         public var lostBytes = 0
+        /// Events that were dropped.
+        public var lostEvents = 0
         /// Bytes that wait for the disk.
         public var waitingBytes = 0
         /// Writes that failed.
@@ -56,39 +74,31 @@ public final class JournalFile: JournalSink {
         public init() {}
     }
 
-    fileprivate struct Backlog {
-        /// The batches that wait, one behind the other.
-        var waiting: [UInt8] = []
-        var counts = Counts()
-        var isDraining = false
-        /// nil while writing works.
-        var lostSinceFailure: Int?
-        var failedAt: ContinuousClock.Instant?
-    }
-
     private let queue = DispatchQueue(label: "hookswitch.journal")
-    private let backlog = Mutex(Backlog())
+    private let backlog = Mutex(JournalBacklog())
     /// Only entered on `queue`: the lock is never waited for.
-    private let writer: Mutex<AppendingFile>
+    private let writer: Mutex<JournalWriter>
     private let settings: Settings
     private let onReport: @Sendable (Report) -> Void
 
     /// Opens the file for appending and makes it when there is none. `onReport` is called on a queue of the file's own.
     public init(path: String, settings: Settings = Settings(), onReport: @escaping @Sendable (Report) -> Void) throws(JournalFileError) {
         (self.settings, self.onReport) = (settings, onReport)
-        writer = Mutex(try AppendingFile(path: path, isClaimed: settings.isClaimed))
+        writer = Mutex(JournalWriter(try AppendingFile(path: path, isClaimed: settings.isClaimed), settings))
     }
 
     /// What became of the bytes until now. Any thread.
     public var counts: Counts { backlog.withLock { $0.counts } }
 
-    public func accept(_ lines: [UInt8]) {
+    public func accept(_ lines: [UInt8]) { accept(lines, mark: nil) }
+    public func accept(_ lines: [UInt8], through mark: JournalMark) { accept(lines, mark: mark) }
+
+    private func accept(_ lines: [UInt8], mark: JournalMark?) {
         let (overflow, mustDrain) = backlog.withLock { backlog -> (Report?, Bool) in
             guard backlog.counts.waitingBytes + lines.count <= settings.backlogBytes else {
-                return (backlog.lose(lines.count, cause: "the disk is too slow: \(settings.backlogBytes) bytes wait for it"), false)
+                return (backlog.overflow(lines, mark, most: settings.backlogBytes), false)
             }
-            backlog.waiting += lines
-            backlog.counts.waitingBytes += lines.count
+            backlog.append(lines, mark)
             defer { backlog.isDraining = true }
             return (nil, !backlog.isDraining)
         }
@@ -96,93 +106,36 @@ public final class JournalFile: JournalSink {
         if mustDrain { queue.asyncAfter(deadline: .now() + settings.gathering) { self.drain() } }
     }
 
-    /// Returns when all that was accepted is on the disk or counted as lost. Blocks; not for a lane in service.
+    /// Returns when all that was accepted is on the disk or counted as lost, and reports what is lost. Blocks; not for a lane in service.
     public func synchronize() {
         queue.sync {
+            backlog.withLock { $0.tellOverflow() }
             drain()
+            if let report = backlog.withLock({ $0.lossToTell() }) { onReport(report) }
             writer.withLock { $0.synchronize() }
         }
     }
 
     private func drain() {
-        var batch: [UInt8] = []
+        var batch = JournalBatch()
         while takeWaiting(&batch) {
-            if backlog.withLock({ $0.drops(batch.count, until: settings.retryPause) }) { continue }
-            let outcome = writer.withLock { writer in write(batch, to: &writer) }
-            let report = backlog.withLock { $0.wrote(batch.count, outcome: outcome) }
-            if let report { onReport(report) }
+            // No file is tried while the pause lasts.
+            let isTried = !backlog.withLock { $0.isPausing(settings.retryPause) }
+            let outcome = writer.withLock { isTried ? $0.write(batch) : $0.drop(batch) }
+            if let report = backlog.withLock({ $0.note(outcome, of: batch, settings.reportPause) }) { onReport(report) }
         }
     }
 
     /// Exchanges what waits for the bytes that were dealt with, so that two blocks of memory serve for ever. False when nothing waits.
-    private func takeWaiting(_ batch: inout [UInt8]) -> Bool {
-        batch.removeAll(keepingCapacity: batch.capacity <= Self.mostKept)
+    private func takeWaiting(_ batch: inout JournalBatch) -> Bool {
+        batch.empty(keeping: Self.mostKept)
         return backlog.withLock { backlog in
             swap(&backlog.waiting, &batch)
-            backlog.isDraining = !batch.isEmpty
-            return !batch.isEmpty
+            backlog.isDraining = !batch.bytes.isEmpty
+            return !batch.bytes.isEmpty
         }
     }
 
     /// Bytes of memory that an idle journal may hold on to.
     private static let mostKept = 256 * 1024
-
-    private func write(_ batch: [UInt8], to writer: inout AppendingFile) -> WriteOutcome {
-        do throws(JournalFileError) {
-            let isMadeAnew = try writer.reopenIfLost()
-            var rotated = false
-            if let limit = settings.rotationBytes, writer.size > 0, writer.size + batch.count > limit {
-                try writer.rotate(keeping: settings.rotatedFiles)
-                rotated = true
-            }
-            try writer.append(batch)
-            return WriteOutcome(error: nil, rotated: rotated, fileWasLost: isMadeAnew)
-        } catch {
-            return WriteOutcome(error: error, rotated: false, fileWasLost: false)
-        }
-    }
-}
-
-private struct WriteOutcome {
-    var error: JournalFileError?
-    var rotated: Bool
-    var fileWasLost: Bool
-}
-
-extension JournalFile.Backlog {
-    /// The report that is due, if this is the first loss.
-    mutating func lose(_ bytes: Int, cause: String) -> JournalFile.Report? {
-        counts.lostBytes += bytes
-        let isFirst = lostSinceFailure == nil
-        lostSinceFailure = (lostSinceFailure ?? 0) + bytes
-        guard isFirst else { return nil }
-        counts.failures += 1
-        return .failing(cause: cause)
-    }
-
-    /// True, and counted as lost, while the pause after a failure lasts.
-    fileprivate mutating func drops(_ bytes: Int, until pause: Duration) -> Bool {
-        guard let failedAt, .now - failedAt < pause else { return false }
-        counts.waitingBytes -= bytes
-        _ = lose(bytes, cause: "")
-        return true
-    }
-
-    fileprivate mutating func wrote(_ bytes: Int, outcome: WriteOutcome) -> JournalFile.Report? {
-        counts.waitingBytes -= bytes
-        if let error = outcome.error {
-            failedAt = .now
-            return lose(bytes, cause: error.description)
-        }
-        failedAt = nil
-        counts.writtenBytes += bytes
-        if outcome.rotated { counts.rotations += 1 }
-        if let lost = lostSinceFailure {
-            lostSinceFailure = nil
-            return .recovered(lostBytes: lost)
-        }
-        guard outcome.fileWasLost else { return nil }
-        counts.failures += 1
-        return .failing(cause: "the file was moved or deleted; a new one was made")
-    }
 }

@@ -34,8 +34,12 @@ public final class Audit {
 
     /// A place where events were lost: their sequence numbers are missing, or go back.
     public struct Gap: Equatable, Sendable {
-        /// The sequence numbers on both sides of it.
+        /// The sequence numbers on both sides of it, and their runs. Nothing stands behind it where it is the end of a file.
         public let after: UInt64, before: UInt64
+        public let earlierRun: JournalRun, run: JournalRun
+
+        /// How many are missing. Where the numbers go back, those before the later side: how many were behind the earlier one, nobody knows.
+        public var missing: UInt64 { earlierRun == run ? before &- after &- 1 : before - min(before, 1) }
     }
 
     /// As it was made.
@@ -44,6 +48,10 @@ public final class Audit {
     public private(set) var events = 0
     /// In the order of the journal.
     public private(set) var gaps: [Gap] = []
+    /// Calls that had begun where events are missing, as far as the journal tells (`journal.lost`).
+    public var missingCalls: UInt64 { missingInEarlierRuns + missingInRun }
+    /// The runs so far.
+    public private(set) var runs = JournalRuns()
     /// Calls that had begun and were not over when the journal ended, where it has a gap, or when the next run began.
     public private(set) var unfinishedCalls: [CallUUID] = []
     /// Calls of which events are missing, before a gap, after it or at the beginning: what is there does not tell whether they kept the
@@ -64,6 +72,8 @@ public final class Audit {
     private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
     private var wasStopped = false
+    /// Calls of this run whose beginning is there, and those whose is not.
+    private var begunInRun: UInt64 = 0, missingInRun: UInt64 = 0, missingInEarlierRuns: UInt64 = 0
     /// Those of `unfinishedCalls`, and calls that were over at a gap: these may have late events behind it.
     private var unfinished: Set<CallUUID> = [], settled: Set<CallUUID> = []
     /// Since `finish`, until the next run begins: what comes then is what that found.
@@ -92,9 +102,13 @@ public final class Audit {
         case .auditViolation:
             noteSequence(event, into: &violations)
             return noteWitness(event, into: &violations)
-        case .gatewayStarted: violations += begin()
+        case .journalLost: return noteLoss(event, into: &violations)
+        case .gatewayStarted:
+            violations += begin()
+            noteRun(event)
         default: noteSequence(event, into: &violations)
         }
+        if event.kind.beginsCall { begunInRun += 1 }
         (events, wasStopped) = (events + 1, event.kind == .gatewayStopped)
         lastSequence = event.sequence
         dropForgotten(at: event.time, into: &violations)
@@ -131,7 +145,9 @@ public final class Audit {
 extension Audit {
     private static let mostLingering = 65_536
     /// Events of a call that may come before it begins.
-    private static let wishes: Set<JournalEvent.Kind> = [.transactionRequested, .transactionAccepted, .transactionRefused]
+    private static let wishes: Set<JournalEvent.Kind> = [
+        .transactionRequested, .transactionAccepted, .transactionRefused, .inviteReceived, .callRefused,
+    ]
 
     /// In a journal whose beginning is missing: only calls that are all there, and sessions only where all of their calls are. (M2 looks
     /// itself.)
@@ -145,8 +161,25 @@ extension Audit {
     }
 
     private func noteSequence(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
-        if lastSequence.map({ event.sequence != $0 &+ 1 }) ?? true { violations += noteGap(before: event.sequence) }
+        let earlier = runs.current
+        noteRun(event)
+        if lastSequence.map({ event.sequence != $0 &+ 1 }) ?? true { violations += noteGap(before: event.sequence, of: earlier) }
         lastSequence = event.sequence
+    }
+
+    private func noteRun(_ event: borrowing JournalEvent) {
+        guard runs.note(event) else { return }
+        (missingInEarlierRuns, begunInRun, missingInRun) = (missingCalls, 0, 0)
+    }
+
+    /// The event stands for others, up to its own number.
+    private func noteLoss(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
+        let earlier = runs.current
+        noteRun(event)
+        violations += noteGap(before: event.sequence &+ 1, of: earlier)
+        lastSequence = event.sequence
+        let calls = event.details.number(.calls).flatMap(UInt64.init(exactly:)) ?? 0
+        missingInRun = max(missingInRun, calls > begunInRun ? calls - begunInRun : 0)
     }
 
     /// What an event in a journal whose beginning is missing cannot show.
@@ -168,14 +201,14 @@ extension Audit {
     /// At the beginning too. What is over is judged, as where a journal ends, and what comes is as after a beginning that is missing. Where
     /// the
     /// numbers go on, so does the run, and its lines are as they were.
-    private func noteGap(before sequence: UInt64) -> [Violation] {
+    private func noteGap(before sequence: UInt64, of earlierRun: JournalRun) -> [Violation] {
         defer { facts.isCut = sequence != 1 }
         guard let lastSequence else { return [] }
         let earlier = facts, goesOn = !wasStopped && sequence > lastSequence, count = unfinishedCalls.count
         settled.formUnion(earlier.calls.names.filter { earlier.calls[$0]?.isDone == true }.map(CallUUID.init(bits:)))
         let violations = close(isComplete: wasStopped)
         if goesOn { facts.keepLines(of: earlier) }
-        gaps.append(Gap(after: lastSequence, before: sequence))
+        gaps.append(Gap(after: lastSequence, before: sequence, earlierRun: earlierRun, run: runs.current))
         partialCalls.formUnion(unfinishedCalls[count...])
         return violations
     }

@@ -15,21 +15,40 @@ struct AuditCommand: ExplainedCommand {
             Names each violation with its rule, call and event. \(ExitStatus.sentence(exits)) Rotated files \
             may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. Calls that were up where \
             a journal ends, of a run that was killed or goes on, or where events are missing ("unfinished"), those places ("gaps") and calls of which \
-            a part is missing, which cannot be judged, are told of, and are no violations.
+            a part is missing, which cannot be judged, are told of, and are no violations. Events are named by run and number, as 2.17: the \
+            run's identifier where the journal has one, else its place in what was read.
+
+            Examples:
+              hookswitch audit data/journal.jsonl
+              hookswitch audit data/journal.jsonl.1 data/journal.jsonl --json
             """)
 
     @Argument(help: "Journal files (JSON lines).") var files: [String]
     @Flag(help: "Print one JSON object.") var json = false
 
     struct Report: Encodable {
-        struct Finding: Encodable { var file: String, rule: String, call: String?, event: UInt64, text: String }
-        /// The file that goes on behind the gap, and the events on both sides of it.
-        struct Gap: Encodable { var file: String, after: UInt64, before: UInt64 }
+        /// `event` is a number within `run`.
+        struct Finding: Encodable { var file: String, rule: String, call: String?, run: String, event: UInt64, text: String }
+        /// The file that goes on behind the gap, the events on both sides of it, the run of the later one, and how many are missing.
+        struct Gap: Encodable {
+            var file: String, after: UInt64, before: UInt64, run: String, missing: UInt64
+            /// What a person is told.
+            var text: String
+            private enum CodingKeys: CodingKey { case file, after, before, run, missing }
+
+            init(_ gap: Audit.Gap, in file: String) {
+                (self.file, after, before, run, missing) = (file, gap.after, gap.before, gap.run.label, gap.missing)
+                text = "events are missing between \(gap.earlierRun.position(after)) and \(gap.run.position(before))"
+            }
+        }
         var events = 0, calls = 0
+        /// With those that began where events are missing, as far as the journal tells.
+        var callsAtLeast = 0
         var violations: [Finding] = []
         var unreadable: [String] = []
-        /// Places where sequence numbers are missing.
+        /// Places where sequence numbers are missing, and how many.
         var gaps = 0
+        var missingEvents: UInt64 = 0
         var gapPlaces: [Gap] = []
         /// Calls that were up when the journal of a run ends without `gateway.stopped`, as it was killed or goes on, or where events are
         /// missing.
@@ -53,30 +72,30 @@ struct AuditCommand: ExplainedCommand {
         let audit = Audit()
         var calls: Set<CallUUID> = []
         var file = ""
-        let note = { (violation: Violation) in
+        let note = { (violation: Violation, run: JournalRun) in
             report.violations.append(
                 .init(
-                    file: file, rule: violation.rule.rawValue, call: violation.call?.description, event: violation.sequence,
-                    text: violation.sentence))
+                    file: file, rule: violation.rule.rawValue, call: violation.call?.description, run: run.label,
+                    event: violation.sequence, text: violation.sentence))
         }
-        let files = try files.map { try $0.named(by: "audit") }
-        if files.count > 1, let pipe = files.first(where: { !JournalReader.canBeReadAgain($0) }) {
-            throw Failure.cannotRun("\(pipe): is no file, and cannot be put in order with others: give it alone")
-        }
-        for next in JournalReader.inOrder(files) {
+        for next in try JournalFiles.inOrder(files, of: "audit") {
             file = next
-            do {
-                let brokenLines = try JournalReader.read(path: file) { event in
-                    report.events += 1
-                    if let call = event.call { calls.insert(call) }
-                    audit.observe(event).forEach(note)
+            let brokenLines = try JournalFiles.read(file) { event in
+                report.events += 1
+                if let call = event.call { calls.insert(call) }
+                let earlier = audit.runs.current
+                // What a run lacks at its end is found with the first event of the next.
+                for violation in audit.observe(event) {
+                    note(violation, violation.sequence == event.sequence ? audit.runs.current : earlier)
                 }
-                report.unreadable += brokenLines.map(\.description)
-                report.gapPlaces += audit.gaps[report.gapPlaces.count...].map { .init(file: file, after: $0.after, before: $0.before) }
-            } catch { throw Failure.cannotRun("\(file): cannot be read") }
+            }
+            report.unreadable += brokenLines.map(\.description)
+            report.gapPlaces += audit.gaps[report.gapPlaces.count...].map { .init($0, in: file) }
         }
-        audit.finish().forEach(note)
+        audit.finish().forEach { note($0, audit.runs.current) }
         (report.calls, report.unfinishedCalls) = (calls.count, audit.unfinishedCalls.map(\.description))
+        report.callsAtLeast = calls.count + Int(clamping: audit.missingCalls)
+        report.missingEvents = audit.gaps.reduce(0) { $0 &+ $1.missing }
         (report.gaps, report.unjudgedCalls) = (audit.gaps.count, audit.partialCalls.count)
         report.unjudgedSessionLines = audit.unjudgedSessionLines.map(\.description).sorted()
         return report
@@ -90,22 +109,29 @@ struct AuditCommand: ExplainedCommand {
     static func text(_ report: Report) -> String {
         let lines =
             report.unreadable.map { "unreadable  \($0)" }
-            + report.violations.map { "violation   \($0.rule)  event \($0.event)  call \($0.call ?? "-")  \($0.text)" }
+            + report.violations.map { "violation   \($0.rule)  event \($0.run).\($0.event)  call \($0.call ?? "-")  \($0.text)" }
             + report.unfinishedCalls.map { "unfinished  call \($0) was up where its journal ends or has a gap" }
-            + report.gapPlaces.map { "gap         events are missing between \($0.after) and \($0.before)" }
-        return (lines + ["\(report.events) events, \(report.calls) calls: \(verdict(report))\(limits(report))"]).joined(separator: "\n")
+            + report.gapPlaces.map { "gap         \($0.text)" }
+        let calls =
+            report.gaps > 0 && report.callsAtLeast > 0
+            ? "\(report.calls) of at least \(report.callsAtLeast) calls" : "\(report.calls) calls"
+        return (lines + ["\(report.events) events, \(calls): \(verdict(report))\(limits(report))"]).joined(separator: "\n")
     }
 
     /// How far the verdict goes.
     private static func limits(_ report: Report) -> String {
-        let gaps = report.gaps > 0 ? "; events are missing in \(report.gaps) places" : ""
+        let gaps = report.gaps == 1 ? "gap of \(report.missingEvents)" : "\(report.gaps) gaps of \(report.missingEvents) together"
+        let missing = report.gaps > 0 ? "; events missing: \(gaps)" : ""
+        let unfinished = report.unfinishedCalls.isEmpty ? "" : "; \(report.unfinishedCalls.count) calls are unfinished"
         let calls = report.unjudgedCalls > 0 ? "; \(report.unjudgedCalls) calls cannot be judged, a part of them is missing" : ""
         let lines = report.unjudgedSessionLines.count
-        return gaps + calls + (lines > 0 ? "; on \(lines) lines audio sessions are not judged, as they may be those of such calls" : "")
+        return missing + unfinished + calls
+            + (lines > 0 ? "; on \(lines) lines audio sessions are not judged, as they may be those of such calls" : "")
     }
 
     private static func verdict(_ report: Report) -> String {
         guard report.isClean else { return "\(report.violations.count) violations, \(report.unreadable.count) unreadable lines" }
+        if report.gaps > 0 { return "no violation in what is there" }
         return report.events == 0 ? "nothing to check" : "clean"
     }
 }
