@@ -56,6 +56,31 @@ import Testing
         #expect(difference == nil && stories[0].count == stories[1].count, "they part at \(String(describing: difference))")
     }
 
+    @Test(arguments: [3, 11]) func `every leg of a rehearsal is in one call of its journal`(seed: UInt64) {
+        var settings = RehearsalSettings(seed: seed)
+        settings.calls = 60
+        let rehearsal = Rehearsal(settings)
+        _ = rehearsal.run()
+        let events = rehearsal.transcript().events
+        var history = CallHistory()
+        for event in events { history.note(event) }
+        history.finish(isBeingWritten: false)
+        let legs = history.calls.flatMap(\.legs).map(\.call)
+        let begun = Set(
+            events.compactMap { event in
+                let begins: [JournalEvent.Kind] = [.reportIncoming, .performStart, .mediaReserved]
+                return begins.contains(event.kind) || event.kind == .sipReceived && event.details.text(.method) == "INVITE"
+                    ? event.call : nil
+            })
+        #expect(Set(legs) == begun && legs.count == begun.count && legs.count > 60)
+        // An incoming leg is a call of its own, unless it is one for which another was called.
+        #expect(history.calls.allSatisfy { $0.branches.allSatisfy { $0.direction == .outgoing } })
+        #expect(
+            history.calls.allSatisfy { ![.up, .cutOff].contains($0.disposition) },
+            "\(history.calls.filter { $0.disposition == .up }.map(\.first.call))")
+        #expect(history.calls.contains { $0.disposition == .answered } && history.calls.contains(where: \.isTroubled))
+    }
+
     @Test func `a journal that was written is judged offline as it was live`() {
         var settings = RehearsalSettings(seed: 5)
         settings.calls = 40

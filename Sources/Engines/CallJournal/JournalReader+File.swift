@@ -30,6 +30,14 @@ extension JournalReader {
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Whether a gateway has the journal open. False where that cannot be told, as for a pipe, or on another machine.
+    public static func isBeingWritten(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }   // and lets the lock go that nobody else has
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     /// The files in the order in which they were written, as far as their first events tell: rotation gives the oldest the highest number.
     /// For that they are read; one alone is not.
     public static func inOrder(_ paths: [String]) -> [String] {

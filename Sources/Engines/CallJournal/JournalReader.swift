@@ -40,7 +40,8 @@ public struct JournalParser {
     private let name: String
     private var line = 0
     private var rest: [UInt8] = []
-    private var brokenLines: [JournalReader.BrokenLine] = []
+    /// The lines so far that could not be read.
+    private(set) var brokenLines: [JournalReader.BrokenLine] = []
 
     /// `name` is the file's, for the reports.
     public init(name: String) { self.name = name }

@@ -11,7 +11,7 @@ import Foundation
         version: version,
         subcommands: [
             Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Torture.self, Demo.self, AuditCommand.self,
-            LadderCommand.self, Ping.self, Reference.self,
+            CallsCommand.self, LadderCommand.self, Ping.self, Reference.self,
         ])
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.

@@ -1,0 +1,68 @@
+import Primitives
+import SIP
+
+// What the SIP messages of a leg tell.
+extension LegRecord {
+    func noteMessage(_ event: borrowing JournalEvent, _ now: Moment) {
+        let details = event.details, isSent = event.kind == .sipSent, cseq = details.number(.cseq) ?? 0
+        guard !details.flag(.retransmission), let name = details.text(.method) else { return }
+        notePeer(details)
+        let status = details.number(.status).map { Int($0) }
+        switch (Method(name), status) {
+        case (.invite, nil): noteInvite(isSent: isSent, cseq)
+        case (.invite, let status?): noteInviteResponse(status, details, isSent: isSent, cseq, now)
+        case (.ack, nil): if answered != nil { isAcknowledged = true }
+        case (.bye, nil): noteBye(details, isSent: isSent, cseq, now)
+        case (.bye, let status?): if status >= 200, openBye?.cseq == cseq, openBye?.isOurs != isSent { openBye = nil }
+        case (.cancel, nil): noteCancel(details, isSent: isSent, cseq)
+        default: break
+        }
+    }
+
+    /// One within the dialog is none of a call's beginning.
+    private func noteInvite(isSent: Bool, _ cseq: Int64) {
+        direction = direction ?? (isSent ? .outgoing : .incoming)
+        guard answered == nil, ended == nil, isSent == (direction == .outgoing) else { return }
+        inviteCSeq = cseq
+        guard let before = response else { return }
+        wasChallenged = wasChallenged || before.status == 401 || before.status == 407
+        (response, refusal, reasons, isRefused) = (nil, nil, [], false)
+    }
+
+    /// Each side counts its own requests, and a server that said nothing may answer when the next is called.
+    private func noteInviteResponse(_ status: Int, _ details: JournalEvent.Details, isSent: Bool, _ cseq: Int64, _ now: Moment) {
+        guard answered == nil, ended == nil, isSent != (direction == .outgoing), inviteCSeq ?? cseq == cseq else { return }
+        switch status {
+        case ...100: break
+        case ..<200: rang = rang ?? now
+        case ..<300: answered = now
+        default:
+            noteReasons(details)
+            noteFinal(.init(status: status, phrase: details.kept(.phrase), sender: isSent ? .us : .farEnd))
+        }
+    }
+
+    /// One of ours to a dialog that lost, or that came too late, ends no call.
+    private func noteBye(_ details: JournalEvent.Details, isSent: Bool, _ cseq: Int64, _ now: Moment) {
+        // One that crosses ours tells that the far end is done, too.
+        openBye = isSent || openBye == nil ? (cseq, isSent, now.time) : nil
+        guard ended == nil, !isSent || beganEnd || endReason != nil else { return }
+        if !isSent, !beganEnd { isEndedByFarEnd = true }
+        noteReasons(details)
+    }
+
+    /// One of an INVITE that was passed over ends nothing.
+    private func noteCancel(_ details: JournalEvent.Details, isSent: Bool, _ cseq: Int64) {
+        guard answered == nil, ended == nil, inviteCSeq ?? cseq == cseq else { return }
+        isCancelled = true
+        if !isSent { isEndedByFarEnd = true }
+        noteReasons(details)
+    }
+
+    private func noteReasons(_ details: JournalEvent.Details) {
+        guard let value = details.kept(.reason) else { return }
+        var headers = Headers()
+        headers.append(.reason, value)
+        reasons = headers.elements(.reason).compactMap { try? Reason(parsing: $0) }
+    }
+}

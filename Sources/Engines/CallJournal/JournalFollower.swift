@@ -1,0 +1,88 @@
+import Foundation
+import Primitives
+
+/// Reads a journal that is being written: all that is there, and then what comes, also over rotations.
+///
+/// A rotated file is read to its end under its new name, then the younger ones, as far as they are kept.
+public struct JournalFollower: ~Copyable {
+    private let path: String
+    private var descriptor: Int32
+    private var parser: JournalParser
+    private var position = 0
+    /// When the last event was written that was read: nanoseconds since 1970.
+    private var latest: UInt64 = 0
+    /// Lines that could not be read, of the files before this one.
+    private var earlierBrokenLines: [JournalReader.BrokenLine] = []
+    private var piece = [UInt8](repeating: 0, count: 256 * 1024)
+
+    public init(path: String) throws(JournalFileError) {
+        self.path = path
+        descriptor = try Self.open(path)
+        parser = JournalParser(name: path)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Hands over what was written since the last time.
+    public mutating func poll(each: (JournalEvent) -> Void) throws(JournalFileError) {
+        while true {
+            try readToEnd(each)
+            guard let next = try nextFile() else { return }
+            // What was written between the last read and the rotation.
+            try readToEnd(each)
+            earlierBrokenLines += parser.finish()
+            close(descriptor)
+            (descriptor, parser, position) = (next, JournalParser(name: path), 0)
+        }
+    }
+
+    /// So far; a last line without an end is waited for.
+    public var brokenLines: [JournalReader.BrokenLine] { earlierBrokenLines + parser.brokenLines }
+
+    private mutating func readToEnd(_ each: (JournalEvent) -> Void) throws(JournalFileError) {
+        while true {
+            let descriptor = descriptor
+            let count = piece.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw JournalFileError(operation: "read", path: path, code: errno) }
+            guard count > 0 else { return }
+            position += count
+            parser.feed(Array(piece[..<count])) { event in
+                latest = event.wall
+                each(event)
+            }
+        }
+    }
+
+    /// The file that was written after this one; nil while there is none, and where the path has none at the moment.
+    private mutating func nextFile() throws(JournalFileError) -> Int32? {
+        var here = stat()
+        guard fstat(descriptor, &here) == 0 else { throw JournalFileError(operation: "read", path: path, code: errno) }
+        guard let current = Self.status(path) else { return nil }
+        if Self.isSame(current, here) {
+            // Cut short, it is another journal from its beginning on.
+            return Int(here.st_size) < position ? try Self.open(path) : nil
+        }
+        var younger = path, index = 1
+        while let status = Self.status("\(path).\(index)") {
+            if Self.isSame(status, here) { break }
+            // Where ours is gone, the oldest comes next that begins behind it.
+            guard JournalReader.beginning(of: "\(path).\(index)") ?? 0 > latest else { break }
+            (younger, index) = ("\(path).\(index)", index + 1)
+        }
+        return try Self.open(younger)
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+
+    private static func isSame(_ one: stat, _ other: stat) -> Bool { one.st_ino == other.st_ino && one.st_dev == other.st_dev }
+
+    private static func open(_ path: String) throws(JournalFileError) -> Int32 {
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw JournalFileError(operation: "read", path: path, code: errno) }
+        return descriptor
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import Primitives
+
+struct CallsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "calls", abstract: "List the calls of a journal: who called whom, how it ended, who was heard, and why it failed.",
+        discussion: """
+            A line for each call, with the legs that the gateway made for it. STATUS is answered, missed (it rang, and nobody answered), cancelled, busy, \
+            declined, refused, failed, elsewhere (another device answered), up, or cut-off (the gateway was killed, or events are missing), and the SIP \
+            status. LENGTH is from the answer to the end. HEARD says who was heard: both ways, caller only, callee only, nobody, or packets where the call \
+            was too short to tell. CALL is for 'hookswitch ladder'. A – stands for what the journal does not tell.
+
+            --failed leaves the calls that were not answered, were cut off, or in which somebody was not heard or something else went wrong. \
+            Rotated files may be given together, in any order. With --follow a call is listed when it is over. --json prints one object a line, with \
+            the fields of the page TheProof. Exit code 1 when there is a line that cannot be read.
+
+            Examples:
+              hookswitch calls data/journal.jsonl
+              hookswitch calls data/journal.jsonl --failed --since 10m
+              hookswitch calls data/journal.jsonl --status busy,4xx --from 1001
+              hookswitch calls data/journal.jsonl --follow
+              hookswitch calls data/journal.jsonl --json --last 1
+            """)
+
+    @Argument(help: "Journal files (JSON lines).") var files: [String]
+    @Option(help: ArgumentHelp("Calls with this in From.", valueName: "text")) var from: String?
+    @Option(help: ArgumentHelp("Calls with this in To, the Request-URI or the line.", valueName: "text")) var to: String?
+    @Option(help: ArgumentHelp("Calls that ended so: words, statuses or classes, as busy,404,5xx.", valueName: "list")) var status: String?
+    @Option(
+        help: ArgumentHelp("Calls that began since: 14:05, 2026-11-26, 2026-11-26T14:05:30Z, or 30s, 10m, 2h, 3d ago.", valueName: "time"))
+    var since: String?
+    @Option(help: ArgumentHelp("The last so many of them.", valueName: "n")) var last: Int?
+    @Flag(help: "Only calls that failed, or in which something went wrong.") var failed = false
+    @Flag(help: "A line also for each leg that the gateway made for a call.") var legs = false
+    @Flag(name: [.short, .long], help: "Go on as the journal grows, also over rotations.") var follow = false
+    @Flag(help: "Print one JSON object a line.") var json = false
+
+    func run() throws {
+        let listing = try listing()
+        try follow ? listing.follow(files) : listing.list(files)
+    }
+
+    func listing() throws -> CallsListing {
+        var filter = CallsFilter(from: from, to: to, isFailedOnly: failed)
+        filter.statuses = try status.map(CallStatusTerm.list) ?? []
+        filter.since = try since.map { try SinceTime.parse($0, now: WallTime.now) }
+        let last = try last.map { try Bounded.whole($0, option: "--last", of: "calls", in: 1...1_000_000) }
+        return CallsListing(filter: filter, last: last, isJSON: json, showsLegs: legs)
+    }
+}

@@ -1,0 +1,115 @@
+import Gateway
+import Primitives
+
+/// A call as JSON. Times are in milliseconds; what is not known is left out.
+struct CallDescription: Encodable {
+    /// What a leg carried one way.
+    struct Stream: Encodable {
+        var packets: Int64
+        /// `heard`, `packets` (too few to tell), `paused`, `silent`, `nothing`.
+        var heard: String?
+        var lossPercent: Double?
+        var jitter: Double?
+        var mos: Double?
+
+        init(_ packets: Int64, _ heard: LegSound.Heard?, _ quality: LegSound.Quality) {
+            (self.packets, self.heard) = (packets, heard?.rawValue)
+            lossPercent = quality.loss.map { Double($0) / 100 }
+            jitter = quality.jitter.map { Double($0) / 1_000 }
+            mos = quality.mos.map { Double($0) / 100 }
+        }
+    }
+
+    struct Leg: Encodable {
+        var call: String
+        var direction: String?
+        /// `run.seq` of its first event.
+        var position: String
+        var time: String
+        var line: String?
+        var to: String?
+        var transport: String?, remote: String?
+        var callID: String?
+        var codec: String?
+        var status: String
+        var sipStatus: Int?, sipPhrase: String?
+        /// Values of the Reason header that ended it.
+        var reasons: [String]
+        var setupTime: Double?, answerTime: Double?, duration: Double?
+        /// From the far end, and to it.
+        var incoming: Stream?, outgoing: Stream?
+        var roundTrip: Double?
+        var recording: String?
+        /// Rules that it broke.
+        var violations: [String]
+    }
+
+    struct Heard: Encodable { var caller: String?, callee: String? }
+
+    var call: String
+    /// The run, and the number of the first event in it; together the position `run.seq`.
+    var run: String
+    var event: UInt64
+    var position: String
+    /// Of its first event.
+    var time: String
+    var from: String?, to: String?, uri: String?, line: String?
+    var agent: String?
+    var offer: String?
+    var callID: String?
+    var direction: String?
+    /// `answered`, `missed`, `cancelled`, `busy`, `declined`, `refused`, `failed`, `elsewhere`, `up` or `cut-off`.
+    var status: String
+    /// nil where none was sent.
+    var sipStatus: Int?, sipPhrase: String?
+    /// From the first event to the first 101–199, and to the 200; from that to the end.
+    var setupTime: Double?, answerTime: Double?, duration: Double?
+    var heard: Heard
+    /// `caller`, `callee` or `gateway`.
+    var endedBy: String?
+    /// It is one of `--failed`.
+    var failed: Bool
+    var reason: String
+    var legs: [Leg]
+}
+
+extension CallDescription {
+    init(_ record: CallDetailRecord) {
+        let first = record.first
+        (call, run, event) = (first.call.description, first.run.label, first.sequence)
+        (position, time) = (first.run.position(first.sequence), WallTime.universal(first.began.wall))
+        (from, to, uri) = (first.from?.description, first.to?.description, first.uri?.description)
+        (line, agent, offer) = (first.line.isEmpty ? nil : first.line.description, first.agent?.description, first.offer?.description)
+        (callID, direction) = (first.callID?.description, first.direction?.rawValue)
+        (status, sipStatus, sipPhrase) = (record.disposition.rawValue, record.status, first.response?.phrase?.description)
+        (setupTime, answerTime) = (record.ringDelay?.milliseconds, record.answerDelay?.milliseconds)
+        duration = record.length?.milliseconds
+        heard = Heard(caller: record.heardCaller?.rawValue, callee: record.heardCallee?.rawValue)
+        (endedBy, failed, reason) = (record.endedBy?.rawValue, record.isTroubled, record.reason)
+        legs = record.legs.map(Leg.init)
+    }
+}
+
+extension CallDescription.Leg {
+    init(_ leg: LegRecord) {
+        (call, direction) = (leg.call.description, leg.direction?.rawValue)
+        (position, time) = (leg.run.position(leg.sequence), WallTime.universal(leg.began.wall))
+        (line, to) = (leg.line.isEmpty ? nil : leg.line.description, leg.to?.description)
+        (transport, remote, callID) = (leg.transport?.description, leg.remote?.description, leg.callID?.description)
+        (codec, status) = (leg.codec?.description, leg.disposition.rawValue)
+        (sipStatus, sipPhrase, reasons) = (leg.status, leg.response?.phrase?.description, leg.reasonValues.map(\.description))
+        setupTime = leg.rang.map { ($0.time - leg.began.time).milliseconds }
+        answerTime = leg.answered.map { ($0.time - leg.began.time).milliseconds }
+        duration = leg.answered.map { ((leg.ended ?? leg.last).time - $0.time).milliseconds }
+        if leg.sound.wasRunning {
+            incoming = .init(leg.sound.received, leg.sound.incoming, leg.sound.incomingQuality)
+            outgoing = .init(leg.sound.sent, leg.sound.outgoing, leg.sound.outgoingQuality)
+        }
+        roundTrip = leg.sound.roundTrip.map { Double($0) / 1_000 }
+        (recording, violations) = (leg.recording?.description, leg.violations.map(\.description))
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Double { Double(wholeNanoseconds / 1_000) / 1_000 }
+}
