@@ -80,9 +80,10 @@ public enum LoadJUnit {
     }
 }
 
-enum Markup {
+/// XML and HTML.
+public enum Markup {
     /// For text and attributes of XML and HTML; what XML has no place for is left out.
-    static func escaped(_ text: String) -> String {
+    public static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -3,7 +3,12 @@ import Foundation
 import Gateway
 import Primitives
 
-struct CallsCommand: ParsableCommand {
+struct CallsCommand: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [
+        .good: "the calls are listed",
+        .bad: "a line cannot be read",
+    ]
+
     static let configuration = CommandConfiguration(
         commandName: "calls", abstract: "List the calls of a journal: who called whom, how it ended, who was heard, and why it failed.",
         discussion: """
@@ -14,7 +19,7 @@ struct CallsCommand: ParsableCommand {
 
             --failed leaves the calls that were not answered, were cut off, or in which somebody was not heard or something else went wrong. \
             Rotated files may be given together, in any order. With --follow a call is listed when it is over. --json prints one object a line, with \
-            the fields of the page TheProof. Exit code 1 when there is a line that cannot be read.
+            the fields of the page TheProof. \(ExitStatus.sentence(exits))
 
             Examples:
               hookswitch calls data/journal.jsonl

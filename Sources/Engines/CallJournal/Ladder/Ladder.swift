@@ -15,27 +15,27 @@ public struct LadderOptions: Equatable, Sendable {
 /// between, and for each call a bar that shows its media.
 ///
 /// Incoming calls stand on the left of the gateway, outgoing ones on the right. A bar is `·` while a port number is reserved, `┆` when the
-/// media
-/// is configured, `│` while sockets are open and `║` while packets may flow. Retransmissions have dotted arrows. The time is in
-/// milliseconds
-/// since the first event and is written where it changes.
+/// media is
+/// configured, `│` while sockets are open and `║` while packets may flow. Retransmissions have dotted arrows. The time is in milliseconds since
+/// the first event and is written where it changes.
 public struct Ladder: Sendable {
     /// A party: one call of the journal.
-    struct Party: Sendable {
-        let call: CallUUID
-        let name: String
-        let line: Text
-        let isIncoming: Bool
+    public struct Party: Sendable {
+        public let call: CallUUID
+        /// A letter.
+        public let name: String
+        public let line: Text
+        public let isIncoming: Bool
     }
 
     let events: [JournalEvent]
-    let parties: [Party]
+    public let parties: [Party]
     let options: LadderOptions
     /// Calls that do not fit into the width.
-    let omitted: Int
+    public let omitted: Int
 
     /// - Parameters:
-    ///   - events: in order; events of other calls are left out.
+    ///   - events: of one run, in order; events of other calls are left out.
     ///   - calls: whose story to tell; nil for all in `events`.
     ///   - options: width and colour.
     public init(_ events: [JournalEvent], calls: [CallUUID]? = nil, options: LadderOptions = LadderOptions()) {
@@ -50,15 +50,18 @@ public struct Ladder: Sendable {
 
     /// The call and all that were joined with it, in the order in which they appear.
     public static func calls(joinedWith call: CallUUID, in events: [JournalEvent]) -> [CallUUID] {
-        var joined: Set = [call]
+        parties(in: events, only: joined(with: [call], in: events)).map(\.call)
+    }
+
+    /// The calls and all that were ever joined with one of them (`perform.group`).
+    public static func joined(with calls: [CallUUID], in events: some Sequence<JournalEvent>) -> Set<CallUUID> {
+        var joined = Set(calls)
         let pairs = events.compactMap { event -> Set<CallUUID>? in
-            guard event.kind == .performGroup, let call = event.call, let other = event.details.text(.with).flatMap(CallUUID.init) else {
-                return nil
-            }
+            guard event.kind == .performGroup, let call = event.call, let other = event.details.uuid(.with) else { return nil }
             return [call, other]
         }
         while let pair = pairs.first(where: { !$0.isDisjoint(with: joined) && !$0.isSubset(of: joined) }) { joined.formUnion(pair) }
-        return parties(in: events, only: joined).map(\.call)
+        return joined
     }
 
     private static func parties(in events: [JournalEvent], only calls: Set<CallUUID>?) -> [Party] {
@@ -78,6 +81,12 @@ public struct Ladder: Sendable {
         return index < 26 ? letter : letter + String(index / 26)
     }
 
+    /// From top to bottom.
+    public var steps: [LadderStep] {
+        var reader = LadderSteps(self)
+        return reader.all()
+    }
+
     /// The whole ladder, each line with a newline.
     public var text: String {
         var painter = LadderPainter(self)
@@ -89,7 +98,7 @@ extension JournalEvent {
     /// Whether this event shows its call to be incoming (true) or outgoing (false); nil when it tells neither.
     fileprivate var showsIncoming: Bool? {
         switch kind {
-        case .reportIncoming, .performAnswer: true
+        case .inviteReceived, .callRefused, .reportIncoming, .performAnswer: true
         case .sipReceived: details.text(.method) == "INVITE" ? details.number(.status) == nil : nil
         case .sipSent: details.text(.method) == "INVITE" ? details.number(.status) != nil : nil
         case .performStart: false
