@@ -158,6 +158,12 @@ private struct Expected: CustomTestStringConvertible, Sendable {
         #expect(Self.calls(end) == ["alice cut-off 200: events are missing in the journal"])
     }
 
+    @Test func `a call whose beginning is missing was answered where its media ran, and is else cut off`() {
+        let events = GoodJournal.echo.events, stop = events.firstIndex { $0.kind == .mediaStopped } ?? 0
+        #expect(Self.calls(Array(events[stop...])) == ["alice answered -: the caller hung up"])
+        #expect(Self.calls(Array(events[(stop + 1)...])) == ["alice cut-off -: its beginning is missing in the journal"])
+    }
+
     @Test(arguments: GoodJournal.all)
     func `a call whose beginning was rotated away is there once, and what is left of one is none`(journal: GoodJournal) {
         let whole = Set(Self.history(journal.events).calls.flatMap(\.legs).map(\.call))

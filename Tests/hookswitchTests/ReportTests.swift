@@ -92,7 +92,7 @@ import Workbench
             #"{"seq":\#(index + 2),"t":2000000,"wall":1790000000000000000,"call":"\#(call)","line":"1","lane":"s0","kind":"report.updated"}"#
         }
         let lost =
-            #"{"seq":900,"t":9000000,"wall":1790000000000000000,"lane":"journal","kind":"journal.lost","details":{"count":896,"calls":97}}"#
+            #"{"seq":900,"t":9000000,"wall":1790000000000000000,"lane":"journal","kind":"journal.lost","details":{"count":896,"calls":100}}"#
         let report = try audit([Self.line(1, "gateway.started")] + ended + [lost])
         #expect(report.calls == 3 && report.callsAtLeast == 100 && report.missingEvents == 896)
         let last = AuditCommand.text(report).split(separator: "\n").last ?? ""

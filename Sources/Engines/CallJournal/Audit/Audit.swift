@@ -50,6 +50,8 @@ public final class Audit {
     public private(set) var gaps: [Gap] = []
     /// Calls that had begun where events are missing, as far as the journal tells (`journal.lost`).
     public var missingCalls: UInt64 { missingInEarlierRuns + missingInRun }
+    /// Calls whose beginning is there.
+    public private(set) var begunCalls: UInt64 = 0
     /// The runs so far.
     public private(set) var runs = JournalRuns()
     /// Calls that had begun and were not over when the journal ended, where it has a gap, or when the next run began.
@@ -108,7 +110,7 @@ public final class Audit {
             noteRun(event)
         default: noteSequence(event, into: &violations)
         }
-        if event.kind.beginsCall { begunInRun += 1 }
+        if event.kind.beginsCall { (begunInRun, begunCalls) = (begunInRun + 1, begunCalls + 1) }
         (events, wasStopped) = (events + 1, event.kind == .gatewayStopped)
         lastSequence = event.sequence
         dropForgotten(at: event.time, into: &violations)

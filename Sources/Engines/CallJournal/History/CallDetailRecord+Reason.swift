@@ -29,6 +29,7 @@ extension CallDetailRecord {
     }
 
     private var cutWords: String {
+        if first.isPartial { return "its beginning is missing in the journal" }
         if first.hasGap { return "events are missing in the journal" }
         return first.cut == .runEnded ? "the gateway was killed meanwhile" : "the journal ends before the call does"
     }

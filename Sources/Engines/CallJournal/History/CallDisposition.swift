@@ -28,6 +28,8 @@ extension LegRecord {
     public var disposition: CallDisposition {
         guard isOver else { return cut == nil && !hasGap ? .up : .cutOff }
         if isConversation { return .answered }
+        // Media that ran was that of a conversation: there is none before an answer.
+        if isPartial, response == nil { return sound.wasRunning ? .answered : .cutOff }
         // The end came later than a response, or instead of it.
         switch endReason {
         case "answeredElsewhere": return .elsewhere

@@ -94,7 +94,8 @@ struct AuditCommand: ExplainedCommand {
         }
         audit.finish().forEach { note($0, audit.runs.current) }
         (report.calls, report.unfinishedCalls) = (calls.count, audit.unfinishedCalls.map(\.description))
-        report.callsAtLeast = calls.count + Int(clamping: audit.missingCalls)
+        // Of a call that began where events are missing, later events may be there.
+        report.callsAtLeast = max(calls.count, Int(clamping: audit.begunCalls + audit.missingCalls))
         report.missingEvents = audit.gaps.reduce(0) { $0 &+ $1.missing }
         (report.gaps, report.unjudgedCalls) = (audit.gaps.count, audit.partialCalls.count)
         report.unjudgedSessionLines = audit.unjudgedSessionLines.map(\.description).sorted()
