@@ -37,6 +37,8 @@ public struct AppLineSettings: Sendable {
     public var product: Text = "Hookswitch"
 
     /// - Parameters:
+    ///   - number: of the line, as the server knows it.
+    ///   - domain: of the server.
     ///   - flow: the way to the server.
     ///   - mediaAddress: where media sockets are bound.
     public init(number: Text, domain: Text, flow: Flow, mediaAddress: IPAddress) {

@@ -5,9 +5,8 @@ import SIP
 // What the journal has of requests from outside. Credentials have no place in it.
 extension JournalEvent.Details {
     /// Of `invite.received`.
-    /// - Parameters:
-    ///   - transport: as `udp`.
-    ///   - remote: the address that it came from.
+    /// - `transport`: as `udp`.
+    /// - `remote`: the address that it came from.
     public static func invite(_ message: Message, over transport: Text, from remote: Text) -> Self {
         var details = Self(capacity: 8)
         details.add(.callid, .init(message.callID))
@@ -27,9 +26,8 @@ extension JournalEvent.Details {
     }
 
     /// Of `register.accepted`.
-    /// - Parameters:
-    ///   - contacts: of the line, from now on.
-    ///   - expires: seconds that were granted; 0 where the registration was taken back.
+    /// - `contacts`: of the line, from now on.
+    /// - `expires`: seconds that were granted; 0 where the registration was taken back.
     public static func registration(
         _ message: Message, contacts: Int, expires: Int, over transport: Text, from remote: Text
     ) -> Self {

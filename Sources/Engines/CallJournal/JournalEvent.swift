@@ -24,10 +24,9 @@ public struct JournalEvent: Equatable, Sendable {
     /// What the kind says of it.
     public var details: Details
 
-    /// - Parameters:
-    ///   - sequence: one more than that of the event before.
-    ///   - wall: nanoseconds since 1970; 0 where nobody asked.
-    ///   - lane: the label of the lane that writes it.
+    /// - `sequence`: one more than that of the event before.
+    /// - `wall`: nanoseconds since 1970; 0 where nobody asked.
+    /// - `lane`: the label of the lane that writes it.
     public init(
         sequence: UInt64, time: Instant, wall: UInt64 = 0, call: CallUUID? = nil, line: Text = .empty, lane: Text = .empty, kind: Kind,
         details: Details = [:]

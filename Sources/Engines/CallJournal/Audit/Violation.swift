@@ -11,9 +11,8 @@ public struct Violation: Equatable, Sendable, CustomStringConvertible {
     /// What was expected, for a person.
     public let sentence: String
 
-    /// - Parameters:
-    ///   - sequence: of the event that broke it.
-    ///   - sentence: what was expected, for a person.
+    /// - `sequence`: of the event that broke it.
+    /// - `sentence`: what was expected, for a person.
     public init(rule: AuditRule.ID, call: CallUUID?, sequence: UInt64, sentence: String) {
         (self.rule, self.call, self.sequence, self.sentence) = (rule, call, sequence, sentence)
     }

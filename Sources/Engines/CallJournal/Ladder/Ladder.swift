@@ -7,7 +7,7 @@ public struct LadderOptions: Equatable, Sendable {
     /// ANSI colours.
     public var colour: Bool
 
-    /// - Parameter width: columns; fewer than 72 count as 72.
+    /// - `width`: columns; fewer than 72 count as 72.
     public init(width: Int = 120, colour: Bool = false) { (self.width, self.colour) = (max(width, 72), colour) }
 }
 

@@ -28,7 +28,7 @@ extension LineEndpoint {
         var kind: Kind { Self.table.first { $0.name == name } ?? .echo }
 
         /// What its settings lack, or have too many of; nil: it can be made.
-        /// - Parameter isRecorded: its line has a place for recordings.
+        /// - `isRecorded`: its line has a place for recordings.
         public func defect(loops: Bool?, isRecorded: Bool) -> Defect? {
             let kind = kind
             if kind.sound == .required, sound == nil { return .needsSound }
