@@ -2,8 +2,7 @@ import Primitives
 import RTP
 
 /// libFuzzer's entry: any bytes go the way of a connectivity check, with and without a checksum that fits, and every answer to them is
-/// STUN. Built and run
-/// by `scripts/fuzz`.
+/// STUN. Built and run by `scripts/fuzz`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSTUN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))

@@ -48,8 +48,7 @@ import UserAgent
     }
 
     /// The gateway calls itself over TCP where that is what it listens to first, and where a name makes the INVITE too long for a datagram.
-    /// A call that is
-    /// up goes on while no new one is taken.
+    /// A call that is up goes on while no new one is taken.
     @Test(arguments: [([Transport.tcp, .udp], 1, false), ([.udp, .tcp], 1_200, false), ([.udp], 1, true)])
     func `our own call reaches us over a connection, and while we drain`(transports: [Transport], length: Int, isDrained: Bool) throws {
         let stage = Self.stage(.application(.echo), over: transports), name = String(repeating: "N", count: length)

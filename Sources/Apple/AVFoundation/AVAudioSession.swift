@@ -2,9 +2,8 @@
 
 /// The part of AVFoundation that CallKit code touches: an audio session that records what the app asked of it.
 ///
-/// There is no sound card behind it. A session is active when the CallKit system says so, through
-/// `provider(_:didActivate:)`; `setActive` only notes the app's wish, as on a telephone where the system owns the session.
-/// Safe to use from any thread.
+/// There is no sound card behind it. A session is active when the CallKit system says so, through `provider(_:didActivate:)`; `setActive`
+/// only notes the app's wish, as on a telephone where the system owns the session. Safe to use from any thread.
 open class AVAudioSession: NSObject, @unchecked Sendable {
     /// What the app asked for, all at one moment.
     public struct Wishes: Equatable, Sendable {

@@ -39,8 +39,7 @@ extension AppCall {
     }
 
     /// 180: the report was accepted. A reliable one to an INVITE without an offer would have to hold ours (RFC 3262 §5), before the user
-    /// has taken the
-    /// call: such a caller waits with the 100 alone.
+    /// has taken the call: such a caller waits with the 100 alone.
     func ring() -> Bool {
         guard direction == .incoming, state == .new, standing == .known, let session else { return false }
         call.enter(.ringing)
@@ -138,8 +137,7 @@ extension AppCall {
     }
 
     /// The keys of a dial string, with its pauses: `,` is two seconds, and what stands behind `;` waits until keys are played again. False
-    /// for what
-    /// is no key, or when none can be carried.
+    /// for what is no key, or when none can be carried.
     func dialKeys(_ keys: String) -> Bool {
         guard state == .connected, keys.allSatisfy({ Self.pauses.contains($0) || DTMFDigit($0) != nil }) else { return false }
         guard let waiting = waitingKeys.take() else { return play(keys[...]) }
@@ -174,8 +172,7 @@ extension AppCall {
     }
 
     /// The far ends hear one another through us: two by relay, more in a conference, which a third makes of two. Whoever talked with others
-    /// leaves
-    /// them. False where there is no media to join, or two do not speak a codec of each other's.
+    /// leaves them. False where there is no media to join, or two do not speak a codec of each other's.
     func join(_ other: AppCall) -> Bool {
         if partner == other.uuid || conference.map({ $0 == other.conference }) == true { return true }
         guard media.state.isOpen, other.media.state.isOpen, let mine = call.agreed, let theirs = other.call.agreed else {

@@ -231,8 +231,7 @@ final class AppCall {
 }
 
 /// Its answers have the codec in use where the far end offers it again, else the far end's favourite of ours (RFC 3264 §8.3.2). Two calls
-/// that are joined
-/// by a relay keep the codec that they have in common.
+/// that are joined by a relay keep the codec that they have in common.
 extension AppCall: CallDriver {
     /// Before the answer nothing is agreed anew: whoever calls us waits for that, and whom we call tells it then (RFC 3311 §5.2).
     var takesEarlyOffers: Bool { false }

@@ -9,8 +9,7 @@ import SIP
 import UserAgent
 
 /// A transfer that the far end of a call asked for (REFER): a second dialog on the call's own media, which takes the place of the first
-/// when it is
-/// answered. The call keeps its UUID, its port and its audio session.
+/// when it is answered. The call keeps its UUID, its port and its audio session.
 ///
 /// The first dialog stays until whoever asked ends it (RFC 5589 §6.1), which may be before the second is answered, or until the call is
 /// over.
@@ -126,8 +125,7 @@ extension AppCall {
 
 extension AppLine {
     /// Where a message is written down of a dialog that may end without its call. The rules of the call would take a BYE for the call's
-    /// end: it stands
-    /// under the line.
+    /// end: it stands under the line.
     func scribe(of call: AppCall, forDialogWith message: Message, _ direction: SessionEvent.Direction) -> LegScribe {
         guard direction == .received, message.isRequest, message.cseq.method == .bye else { return call.scribe }
         return LegScribe(journal: journal, call: nil, line: settings.number)
@@ -135,8 +133,7 @@ extension AppLine {
 }
 
 /// The dialog with whoever handed the call on: waits for its BYE. The call's sound is elsewhere, so offers are refused; a REFER is declined
-/// where nobody
-/// takes it up.
+/// where nobody takes it up.
 final class FormerDialog: InviteSessionDelegate {
     let session: InviteSession
     private unowned let call: AppCall

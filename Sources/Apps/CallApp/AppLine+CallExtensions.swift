@@ -11,8 +11,8 @@ import UserAgent
 /// What an app may do with a call and CallKit has no action for. What happens to it is told as a `CallExtension`.
 extension AppLine {
     /// Asks the far end of a call to call somebody else (REFER): in the place of another call of this line where `other` names one, which
-    /// was made to
-    /// consult (RFC 5589). `transferProgress` follows; end the call by `CXEndCallAction` when its status is 200 or more and below 300.
+    /// was made to consult (RFC 5589). `transferProgress` follows; end the call by `CXEndCallAction` when its status is 200 or more and
+    /// below 300.
     /// - Returns: false, and counted, where there is no such call that is connected, the handle is none, or another transfer is under way.
     @discardableResult
     public func transfer(_ uuid: UUID, to handle: String, replacing other: UUID? = nil, at now: Instant) -> Bool {

@@ -62,8 +62,7 @@ extension AppLine {
     }
 
     /// In `perform(CXSetHeldCallAction)`. A hold is done when this returns; taking back is when the other side has agreed, and then
-    /// `completion`
-    /// tells whether it has: fulfil or fail the action there. An action that is fulfilled before is as good.
+    /// `completion` tells whether it has: fulfil or fail the action there. An action that is fulfilled before is as good.
     public func setHeld(_ uuid: UUID, _ isHeld: Bool, at now: Instant, completion: @escaping (Bool) -> Void = { _ in }) {
         enter(now)
         defer { settle() }
@@ -96,8 +95,7 @@ extension AppLine {
     }
 
     /// In `perform(CXPlayDTMFCallAction)`: the keys are queued; they are not waited for. `,` is a pause of two seconds, and what stands
-    /// behind `;`
-    /// waits until keys are played again. False for what is no key, or when none can be carried.
+    /// behind `;` waits until keys are played again. False for what is no key, or when none can be carried.
     public func play(_ digits: String, on uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
@@ -109,8 +107,7 @@ extension AppLine {
     }
 
     /// In `perform(CXSetGroupCallAction)`: the far ends of a group hear one another through this app, two of them by relay and more in a
-    /// conference;
-    /// nil takes the call out.
+    /// conference; nil takes the call out.
     public func group(_ uuid: UUID, with other: UUID?, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
@@ -149,8 +146,7 @@ extension AppLine {
 /// The sound of the app, in the four steps of its media library: `configAudio`, `startAudio`, `stopAudio`, `releaseAudio`.
 extension AppLine {
     /// In `perform` of an answer or a start: codecs are decided. Later, while a call has its media, it changes nothing. False when there is
-    /// no call
-    /// to configure for, or no port: fail the action.
+    /// no call to configure for, or no port: fail the action.
     public func configAudio(at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
@@ -162,8 +158,7 @@ extension AppLine {
     }
 
     /// In `didActivate`, or when a call is taken back while the session is on: packets flow on every call that is connected and not held,
-    /// and on
-    /// those that come to be while the session lasts. False while there is no session.
+    /// and on those that come to be while the session lasts. False while there is no session.
     @discardableResult
     public func startAudio(at now: Instant) -> Bool {
         enter(now)
@@ -190,8 +185,7 @@ extension AppLine {
     }
 
     /// In `perform(CXEndCallAction)` or later. Sockets are closed by the line when the call has ended and the session is off; asked for
-    /// earlier it
-    /// does nothing, is counted, and says false.
+    /// earlier it does nothing, is counted, and says false.
     @discardableResult
     public func releaseAudio(at now: Instant) -> Bool {
         enter(now)

@@ -15,8 +15,7 @@ public enum AppLineEvent: Sendable {
     /// Somebody calls: report it to CallKit under this UUID, and let it `ring` when that was accepted.
     case incoming(UUID, AppCaller)
     /// The app has reported a call that the line does not have, as with a UUID of its own making in place of that of `.incoming`: it ends
-    /// with
-    /// `.failed` at once.
+    /// with `.failed` at once.
     case reportedUnknown(UUID)
     /// A start that was asked for names nobody that can be called: it has failed, as the action will.
     case cannotCall(UUID, String)

@@ -4,8 +4,7 @@ import UserAgent
 
 extension AppLineSettings {
     /// Whom a handle names: a number of the line's domain, written as people write it or as `tel:`, or an address, `sip:` and `sips:`
-    /// before it or not.
-    /// nil where it is none of them, or cannot be called over the line's flow.
+    /// before it or not. nil where it is none of them, or cannot be called over the line's flow.
     func target(_ handle: String) -> URI? {
         guard let (scheme, rest) = Self.scheme(of: handle), !rest.isEmpty else { return nil }
         let isAddress = scheme != .tel && rest.contains("@")

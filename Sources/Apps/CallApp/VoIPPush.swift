@@ -3,8 +3,7 @@ import Dispatch
 import PushKit
 
 /// A VoIP push as the system gives it to an app, and what the system would think of the app then: since iOS 13 an app must report a call
-/// for
-/// each, before its delegate's method returns; one that does not is ended, and in the end gets no pushes any more.
+/// for each, before its delegate's method returns; one that does not is ended, and in the end gets no pushes any more.
 public enum VoIPPush {
     /// Whether the app did what a push obliges it to.
     public enum Outcome: Equatable, Sendable {

@@ -20,8 +20,7 @@ package protocol CallDescriber {
 /// One call in SIP's terms: how far its dialog has come, what was agreed, who holds whom, and whether an offer of ours is due.
 ///
 /// Sans-I/O: what came goes in, what is to be sent and done comes out, in order; its owner does it. The same for an incoming and an
-/// outgoing call,
-/// and for everybody who has calls: the gateway's legs, the lines of apps, the telephones of the workbench.
+/// outgoing call, and for everybody who has calls: the gateway's legs, the lines of apps, the telephones of the workbench.
 package struct CallSession {
     package enum State: Equatable, Sendable {
         /// An INVITE came in, or one is about to leave. Next: `ringing`, `calling`, `connected`, `ended`.
@@ -118,8 +117,7 @@ package struct CallSession {
     }
 
     /// Takes the answer of a 2xx: its own, or that of a provisional response before it. What a reliable response agreed stands, and a 2xx
-    /// can only repeat
-    /// it (RFC 3262 §5).
+    /// can only repeat it (RFC 3262 §5).
     package mutating func accept(_ response: Message) throws(NegotiationError) -> NegotiatedAudio {
         let audio: NegotiatedAudio
         if let tag = response.to.tag, let fork = early.agreement(of: tag), let known = fork.audio {

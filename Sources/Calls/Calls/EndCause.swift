@@ -51,10 +51,8 @@ public struct EndCause: Equatable, Sendable {
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
     /// What a far end's final response becomes on the near side of a bridge; where it names no cause of Q.850, with that of its own status.
-    /// A device's 503 is
-    /// a 500: the near end would leave all of this gateway alone (RFC 3261 §16.7 step 6, RFC 3263 §4.3). That of a trunk passes, but says
-    /// no time, and is as
-    /// good as 500 then (RFC 3261 §21.5.4).
+    /// A device's 503 is a 500: the near end would leave all of this gateway alone (RFC 3261 §16.7 step 6, RFC 3263 §4.3). That of a trunk
+    /// passes, but says no time, and is as good as 500 then (RFC 3261 §21.5.4).
     /// - Parameters:
     ///   - response: nil where none came, and the status is ours.
     ///   - isDevice: it is one that is registered with us, and not a trunk.

@@ -3,8 +3,7 @@ import Media
 import Primitives
 
 /// The recording of one leg, with its two lines in the journal: from before its media starts for the first time, or from when it is joined
-/// with somebody
-/// whose calls are recorded, until its media has stopped for good, or nobody wants it any more.
+/// with somebody whose calls are recorded, until its media has stopped for good, or nobody wants it any more.
 package final class LegRecording {
     package let tap: RecordingTap
     /// The number of the line that wants it.

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Appends a journal to a file on its own serial queue, so that no disk can hold up a lane.
 ///
-/// What cannot be written (disk full, backlog full) is dropped by whole batches and counted; the server goes on. A `journal.lost` stands in the file
-/// where events are missing, and is there also while the disk is full: it takes the place of the last lines that were written. There is a report
-/// when writing begins to fail, now and then while it fails, when the file is brought to its end meanwhile, and when it works again. A file
-/// that was moved or deleted is made anew.
+/// What cannot be written (disk full, backlog full) is dropped by whole batches and counted; the server goes on. A `journal.lost` stands in
+/// the file where events are missing, and is there also while the disk is full: it takes the place of the last lines that were written.
+/// There is a report when writing begins to fail, now and then while it fails, when the file is brought to its end meanwhile, and when it
+/// works again. A file that was moved or deleted is made anew.
 public final class JournalFile: JournalSink {
     /// How the file grows, and how much may wait for it.
     public struct Settings: Sendable {

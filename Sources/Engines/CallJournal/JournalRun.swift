@@ -2,8 +2,8 @@ import Primitives
 
 /// One run of the program that writes a journal: from `gateway.started` to `gateway.stopped`, or to where it was killed.
 ///
-/// Sequence numbers begin again with each run, and so may the monotonic clock: an event is named by its run and its number, and times of two runs have
-/// no place on one axis.
+/// Sequence numbers begin again with each run, and so may the monotonic clock: an event is named by its run and its number, and times of
+/// two runs have no place on one axis.
 public struct JournalRun: Hashable, Sendable {
     /// Counts from 1 in what was read.
     public let number: Int

@@ -158,8 +158,7 @@ final class AudioReceiver {
     }
 
     /// Whether what was decoded lies between phrases: for a fifth of a second all was below -50 dB, or 18 dB below the loudest of the last
-    /// second. A gap
-    /// within a word is shorter, and a change of its length is heard.
+    /// second. A gap within a word is shorter, and a change of its length is heard.
     private func isPause(_ samples: Slice<UnsafeMutableBufferPointer<Int16>>) -> Bool {
         var energy: Int64 = 0
         for sample in samples { energy &+= Int64(Int32(sample) &* Int32(sample)) }

@@ -6,9 +6,8 @@ import Synchronization
 /// One media lane of a server: an engine, and the poller that waits for its sockets and timers.
 ///
 /// Not a `Lane` of Runtime, for its time comes from the poller, and its turns are counted in thousands a second: everything here is
-/// concrete, and
-/// neither an actor nor a queue, which cost much of a packet to enter. `turn` and `drain` are the only ways in, and each is a turn by
-/// itself.
+/// concrete, and neither an actor nor a queue, which cost much of a packet to enter. `turn` and `drain` are the only ways in, and each is a
+/// turn by itself.
 final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     private let turns = Mutex(())
     private let poller: Poller

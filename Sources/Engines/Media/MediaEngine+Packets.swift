@@ -90,8 +90,7 @@ extension MediaEngine {
     }
 
     /// Of no payload type that was agreed on, as some send comfort noise, or keep a translator open (RFC 6263 §4.6): it is not passed on,
-    /// but it is not
-    /// lost either, and its sender is there.
+    /// but it is not lost either, and its sender is there.
     private func leaveOut(_ header: RTPHeader, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
         leg.refused.payloadType += 1
         guard leg.latch.source == sender else { return }
@@ -100,8 +99,7 @@ extension MediaEngine {
     }
 
     /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address
-    /// may
-    /// still take over, however late. It is not asked either where reports come to this port from another one: it would refuse them.
+    /// may still take over, however late. It is not asked either where reports come to this port from another one: it would refuse them.
     private func latched(_ sender: SocketAddress, on leg: MediaLeg) {
         if sender == leg.latch.signalled, !leg.mixesPorts { leg.rtpSocket.lock(to: sender) } else { leg.rtpSocket.aim(at: sender) }
     }

@@ -295,8 +295,7 @@ public final class MediaEngine {
     }
 
     /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they
-    /// have
-    /// nowhere to go, and are counted as such.
+    /// have nowhere to go, and are counted as such.
     func transcoder(of leg: MediaLeg) -> Transcoder? {
         if leg.transcoder == nil, let format = leg.transcoderFormat?.value { leg.transcoder = try? Transcoder(format) }
         return leg.transcoder

@@ -182,8 +182,7 @@ public final class MediaLanes: MediaPlane {
     }
 
     /// From now on `takePacing` tells how late the frames made here left, and the legs' frames are spread over their 20 ms: for load tests,
-    /// which
-    /// must be in time themselves, and know whether they were.
+    /// which must be in time themselves, and know whether they were.
     public func measurePacing() {
         for lane in lanes { lane.turn { ($0.measuresPacing, $0.spreadsFrames) = (true, true) } }
     }

@@ -8,8 +8,7 @@ import SDP
 /// Knows no timers and no other leg but its partner; `MediaEngine` drives it.
 final class MediaLeg {
     // What a packet touches comes first and in as few cache lines as it can: between two packets of a leg its memory goes cold, and that
-    // costs more
-    // than all instructions do.
+    // costs more than all instructions do.
 
     /// Its place in the engine.
     var slot: MediaSlot

@@ -75,9 +75,8 @@ public protocol MediaPlane: AnyObject {
     func start(_ leg: MediaLegID, at now: Instant) throws(MediaError)
 
     /// No packet of media leaves after this returns, RTCP neither; connectivity checks of the far end are answered on (RFC 7675), for
-    /// without it would
-    /// give the call up. Digits that wait are dropped; what was recorded comes as a last event. The figures are of the interval since
-    /// `start`.
+    /// without it would give the call up. Digits that wait are dropped; what was recorded comes as a last event. The figures are of the
+    /// interval since `start`.
     ///
     /// - Parameter ending: for good, not for a hold: the last packet that leaves is an RTCP BYE.
     @discardableResult

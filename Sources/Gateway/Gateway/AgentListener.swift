@@ -3,8 +3,7 @@ import SIP
 import UserAgent
 
 /// What the user agent tells, passed on to the gateway: an agent holds its delegate weakly, and what is held weakly is retained and let go
-/// the slow way
-/// by everybody.
+/// the slow way by everybody.
 final class AgentListener: UserAgentDelegate {
     /// Which keeps it.
     private unowned let gateway: Gateway

@@ -142,8 +142,7 @@ public struct GatewayConfiguration: Sendable {
         /// Requests outside of dialogs that one source may send in a second, twice as many at once; more get 503. Nil: no limit.
         public var requestsPerSource: Int?
         /// Where all that comes over UDP has lain unread for longer, and has for as long, requests outside of dialogs are refused with 503,
-        /// so that calls that
-        /// are under way get on; zero: none is.
+        /// so that calls that are under way get on; zero: none is.
         public var backlog = Duration.milliseconds(200)
         /// TCP and TLS connections at a time, and of those from one address that is neither trusted nor a trunk's; one more is closed at
         /// once.

@@ -110,8 +110,7 @@ public final class GatewayServer: Sendable {
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
 
     /// Loads the call directories anew, and reads the certificates again, for the connections that come; those that stand, and the calls on
-    /// them, keep what they have. Where the files are
-    /// wrong now, everything stays as it was.
+    /// them, keep what they have. Where the files are wrong now, everything stays as it was.
     public func reload() {
         directories.load(sources) { [notice] in notice(.directory($0)) }
         guard let tls else { return notice(.reload(nil)) }

@@ -12,8 +12,7 @@ public struct HTTPQuestion: Sendable {
         /// `isHead`: the answer has no body. Without a query.
         case get(path: String, isHead: Bool)
         /// To be answered with that status: 400 what is no request, 405 another method, 431 a head too long, 501 a method that HTTP does
-        /// not know,
-        /// 505 another version.
+        /// not know, 505 another version.
         case refused(status: Int)
     }
 

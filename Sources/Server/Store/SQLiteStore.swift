@@ -7,8 +7,7 @@ import Synchronization
 /// What lines remember, in one SQLite file: recents, block lists, Do Not Disturb, registrations, push bindings, call directories.
 ///
 /// `keep` returns at once; changes are written behind it, in order, all that have gathered in one transaction. A write that fails is
-/// counted
-/// and told once until one succeeds; nothing else stops for it.
+/// counted and told once until one succeeds; nothing else stops for it.
 public final class SQLiteStore: LineStore, Sendable {
     /// What an operator should see in the log.
     public enum Notice: Sendable, Equatable {

@@ -5,8 +5,7 @@ import Runtime
 import SDP
 
 /// Media without sockets: numbers come from the real pool, steps out of order throw, binding fails at random, and packets are counted as if
-/// one
-/// left every 20 ms.
+/// one left every 20 ms.
 final class VirtualMediaPlane: MediaPlane {
     private struct Leg {
         let reservation: PortReservation

@@ -2,8 +2,7 @@ import Primitives
 import SIP
 
 /// The second witness: it reads the datagrams of the virtual wire, knows nothing of the gateway's code, and says how many answered dialogs
-/// the
-/// gateway has. More legs with bound sockets than these is media outside of answer and end.
+/// the gateway has. More legs with bound sockets than these is media outside of answer and end.
 struct WireWitness {
     private let gateway: SocketAddress
     private var answered: Set<End> = []

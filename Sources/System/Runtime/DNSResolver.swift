@@ -5,8 +5,7 @@ public import Primitives
 /// Asks the DNS, on a lane of its own: no caller ever waits.
 ///
 /// c-ares speaks the protocol, the lane's poller watches its sockets and the lane's alarm its timeouts. Bounded: a query takes seconds at
-/// most, and
-/// their number is limited. Thread-safe.
+/// most, and their number is limited. Thread-safe.
 public final class DNSResolver: Sendable {
     /// Whom it asks, and for how long.
     public struct Settings: Hashable, Sendable {

@@ -4,8 +4,7 @@ import Dispatch
 /// Gives back to the kernel what a flood or a crowd of calls has left with the allocator, which would keep it for ever.
 ///
 /// Looks now and then, on a queue of its own. While memory is given back, who allocates waits (tens of milliseconds for hundreds of
-/// megabytes), so it is
-/// done only when the crowd has gone.
+/// megabytes), so it is done only when the crowd has gone.
 public final class MemoryKeeper {
     /// What the allocator has, in bytes.
     struct Reading {

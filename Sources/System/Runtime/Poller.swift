@@ -6,17 +6,14 @@ import Synchronization
 /// The thread that waits for all sockets of one lane and hands what is ready to it, in batches.
 ///
 /// It waits in epoll, without waking while there is nothing to do and nothing is due, and calls `drain` with the ready sockets; `drain`
-/// enters the
-/// lane, does the work and says when it wants to be called at the latest. Under load the poller lets packets gather for a moment before it
-/// looks
-/// again: a wake-up costs more than a packet.
+/// enters the lane, does the work and says when it wants to be called at the latest. Under load the poller lets packets gather for a moment
+/// before it looks again: a wake-up costs more than a packet.
 ///
 /// The poller owns no socket. A closed socket leaves the set by itself; its token may still come in a batch that was read before, so
 /// the lane must be able to tell an old token from a new one.
 ///
 /// No Dispatch source watches a socket: when a TCP peer resets its connection, libdispatch frees the source's note on one thread while its
-/// manager
-/// thread may still read it (swift-corelibs-libdispatch issue 949), and the process dies.
+/// manager thread may still read it (swift-corelibs-libdispatch issue 949), and the process dies.
 public final class Poller: Sendable {
     /// The conditions of a socket that the kernel reports (epoll(7)).
     public struct Events: OptionSet, Hashable, Sendable {
@@ -52,8 +49,7 @@ public final class Poller: Sendable {
         /// At most one batch in this time, whatever the load.
         case every(Duration)
         /// What is due is done to the microsecond, and not to the millisecond, before other threads where the system permits that
-        /// (`urgency`);
-        /// packets may gather for less than a millisecond before it.
+        /// (`urgency`); packets may gather for less than a millisecond before it.
         case punctual
     }
 

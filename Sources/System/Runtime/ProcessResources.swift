@@ -20,8 +20,7 @@ public enum ProcessResources {
     public static func raiseDescriptorLimit() -> Int { Int(clamping: clinux_raise_descriptor_limit()) }
 
     /// Has all threads allocate from one arena. What calls live on is the signalling lane's: a thread with an arena of its own gives pages
-    /// back and
-    /// asks for them again with each call, and keeps pages that nobody else gets. To be called before there are threads.
+    /// back and asks for them again with each call, and keeps pages that nobody else gets. To be called before there are threads.
     public static func shareMemory() { clinux_use_one_arena() }
 
     /// What this process has used until now.

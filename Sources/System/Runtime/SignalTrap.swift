@@ -6,9 +6,8 @@ import Synchronization
 /// Turns the signals that stop and reload a server into calls of a closure.
 ///
 /// The first SIGTERM or SIGINT asks for a drain, a later one for an immediate stop; SIGHUP asks for a reload. Those that come together are
-/// one:
-/// `timeout` signals its child and then the group that the child is in. Make one and keep it: the signals are
-/// reported as long as the trap lives, and end the process no more.
+/// one: `timeout` signals its child and then the group that the child is in. Make one and keep it: the signals are reported as long as the
+/// trap lives, and end the process no more.
 public final class SignalTrap {
     /// What somebody wants of the process.
     public enum Request: Hashable, Sendable {
@@ -54,8 +53,7 @@ public final class SignalTrap {
     deinit { sources.forEach { $0.cancel() } }
 
     /// Dispatch sets a signal handler of its own when it registers the source, which happens on another thread: ignoring the signal before
-    /// would lose
-    /// one that comes in between, and ignoring it afterwards loses them all.
+    /// would lose one that comes in between, and ignoring it afterwards loses them all.
     private func watch(_ number: Int32, handler: @escaping @Sendable () -> Void) {
         let source = DispatchSource.makeSignalSource(signal: number, queue: watched)
         let registered = DispatchSemaphore(value: 0)

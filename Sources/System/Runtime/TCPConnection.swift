@@ -158,9 +158,8 @@ public final class TCPConnection: LaneSocket {
     }
 
     /// Sends what waits and then the end of the stream. What the peer still sends is thrown away, because closing over it would reset the
-    /// connection
-    /// and could take our last words with it. `.ended` follows when the peer has finished too, possibly before this returns, or after
-    /// `lingerTimeout`.
+    /// connection and could take our last words with it. `.ended` follows when the peer has finished too, possibly before this returns, or
+    /// after `lingerTimeout`.
     public func finish(at now: Instant) {
         switch state {
         case .open, .peerFinished:

@@ -9,10 +9,8 @@ public struct TimerToken: Hashable, Sendable {
 /// Many timers for one lane: setting and cancelling cost the same however many there are.
 ///
 /// Sans-I/O: the owner calls `advance(to:)` when `nextDeadline` has come. Deadlines are kept to the nanosecond and never fire early. A
-/// wheel of
-/// 4096 slots of 10 ms holds the next 40 seconds; a second one of 4096 turns of the first holds the rest. The memory (40 bytes and the
-/// identifier for
-/// each timer) is that of the largest number that was ever set at once.
+/// wheel of 4096 slots of 10 ms holds the next 40 seconds; a second one of 4096 turns of the first holds the rest. The memory (40 bytes and
+/// the identifier for each timer) is that of the largest number that was ever set at once.
 public struct TimerWheel<ID> {
     // Only the identifiers are generic: the rest is compiled once, and not for each step through the identifier's metadata.
     @usableFromInline var slab: TimerSlab
@@ -25,8 +23,7 @@ public struct TimerWheel<ID> {
     @inlinable public init(at now: Instant = .zero) { slab = TimerSlab(at: now) }
 
     /// No later than the earliest timer; nil when none is set. At most one announcement in 40 s is earlier than the timer, and then
-    /// `advance` finds
-    /// nothing due.
+    /// `advance` finds nothing due.
     @inlinable public var nextDeadline: Instant? { slab.nextDeadline }
 
     /// Sets a timer. One whose deadline has passed is due at the next `advance`.

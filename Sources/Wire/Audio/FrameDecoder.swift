@@ -44,8 +44,7 @@ public final class FrameDecoder {
     }
 
     /// Samples in the place of a lost packet, 20 ms where no count is given: Opus's own concealment, or for the G codecs the last period of
-    /// the
-    /// voice again, fading out over 60 ms.
+    /// the voice again, fading out over 60 ms.
     ///
     /// - Parameter count: samples of the PCM that comes out, at most 120 ms; Opus rounds down to whole 2.5 ms.
     /// - Returns: samples written, which a resampler may make one more or less.

@@ -1,8 +1,7 @@
 /// Changes the sample rate of one mono stream: a polyphase windowed-sinc filter of linear phase.
 ///
 /// Flat within 0.1 dB up to 0.85 of the lower of the two Nyquist frequencies, 60 dB down from that frequency on (3.4 and 4.0 kHz when one
-/// side
-/// is 8 kHz). Any two rates whose ratio in lowest terms has no number above 480 will do. A value: a copy goes on from the same state.
+/// side is 8 kHz). Any two rates whose ratio in lowest terms has no number above 480 will do. A value: a copy goes on from the same state.
 public struct Resampler: Sendable {
     /// Of what comes in, in Hz.
     public let inputRate: Int

@@ -1,10 +1,9 @@
 /// How alike two recordings are: did what was sent arrive?
 ///
 /// The delay is found over the whole, by a Fourier transform; then the sent signal is taken in half seconds, each of which may lie up to 40
-/// ms off that delay
-/// (a jitter buffer that stretched, a clock that drifts) and is compared as a waveform at 8 kHz. A piece that is not there but surely lies
-/// within 400 ms of it
-/// (a machine stood still for a tenth of a second, and all that follows is late) counts as well. Silent pieces do not count.
+/// ms off that delay (a jitter buffer that stretched, a clock that drifts) and is compared as a waveform at 8 kHz. A piece that is not
+/// there but surely lies within 400 ms of it (a machine stood still for a tenth of a second, and all that follows is late) counts as well.
+/// Silent pieces do not count.
 ///
 /// A codec leaves the score above 0.8, loss of a tenth of the packets above 0.6; other speech stays below 0.2.
 public struct SignalCorrelation: Hashable, Sendable {

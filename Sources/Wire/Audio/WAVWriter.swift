@@ -1,8 +1,7 @@
 /// Makes a WAV file piece by piece: 16-bit PCM, mono or stereo. Bytes out, no file: the caller writes them.
 ///
 /// Write `header`, then what `append` gives, and at the end (or now and then) `patches` over the header. A file whose writer was killed is
-/// still
-/// readable: until it is patched, its sizes say "to the end of the file".
+/// still readable: until it is patched, its sizes say "to the end of the file".
 public struct WAVWriter: Sendable {
     /// Four bytes of the header that changed.
     public struct Patch: Hashable, Sendable {

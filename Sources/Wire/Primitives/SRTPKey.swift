@@ -42,8 +42,7 @@ public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
 /// A suite with the master key and the master salt of one direction.
 ///
 /// The bytes are wiped when the last reference goes. They have no description, reflection shows none of them, and comparing two takes the
-/// same time wherever
-/// they differ.
+/// same time wherever they differ.
 public final class SRTPKey: Sendable {
     /// The suite that the key is for; it says how many bytes there are.
     public let suite: SRTPSuite

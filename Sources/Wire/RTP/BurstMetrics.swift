@@ -1,6 +1,5 @@
 /// Tells losses that come together (bursts) from single ones in what lies between (gaps), with the transition counts of RFC 3611 §4.7.2 and
-/// its
-/// appendix A.2: losses belong to one burst while fewer than sixteen packets arrive between them.
+/// its appendix A.2: losses belong to one burst while fewer than sixteen packets arrive between them.
 public struct BurstMetrics: Hashable, Sendable {
     /// Packets in a row that must arrive for a burst to be over (RFC 3611 §4.7.2 recommends 16).
     public static let gmin = 16

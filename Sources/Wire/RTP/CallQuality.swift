@@ -3,8 +3,7 @@ import Primitives
 /// How good a conversation can be by what was measured of it: the E-model of ITU-T G.107 in its packet form.
 ///
 /// R = 93.2 − Id − Ie,eff. Everything that is not measured here (echo, levels, noise) has G.107's default. What was not measured at all is
-/// not
-/// guessed: `init` then gives nil.
+/// not guessed: `init` then gives nil.
 public struct CallQuality: Hashable, Sendable {
     /// 0 to 100.
     public let rFactor: Double
@@ -26,8 +25,7 @@ public struct CallQuality: Hashable, Sendable {
         /// The ITU has none for G.722 on the narrow-band scale: taken as G.711, for its concealment is the same here.
         public static let g722 = Self(equipment: 0, lossRobustness: 25.1)
         /// The ITU has none for Opus. Assumed: transparent on the narrow-band scale from 16 kbit/s on, and with in-band error correction as
-        /// robust
-        /// as the best that G.113 lists.
+        /// robust as the best that G.113 lists.
         public static let opus = Self(equipment: 0, lossRobustness: 34)
         /// Opus without in-band error correction.
         public static let opusWithoutCorrection = Self(equipment: 0, lossRobustness: 20)

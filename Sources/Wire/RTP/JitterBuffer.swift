@@ -274,8 +274,7 @@ public struct JitterBuffer: Sendable {
     }
 
     /// What comes too late when nothing waits, and so does what follows it at the usual pace, says that the way has grown longer. Else all
-    /// would be given up until
-    /// the shorter one is forgotten. What a stall of the network held back comes all at once.
+    /// would be given up until the shorter one is forgotten. What a stall of the network held back comes all at once.
     private mutating func noteTransit(_ transit: Int64, ticks: Int64, isNews: Bool, at time: Int64) {
         let isTooLate = delays.base.map { transit - $0 > most } ?? false
         delays.receive(transit: transit, at: time)

@@ -76,8 +76,7 @@ public struct RTPRewriter: Sendable {
     }
 
     /// A stream with random beginnings (RFC 3550 §5.1), in the lower half of the sequence: who joins an encrypted stream late could not
-    /// know that it had
-    /// wrapped already (RFC 3711 §3.3.1).
+    /// know that it had wrapped already (RFC 3711 §3.3.1).
     public init(clockRate: UInt32, payloadTypes: PayloadTypeMap = .identity, using random: inout some RandomNumberGenerator) {
         // Bits as they are: a random number of a range costs as much as all the rest of a leg where the type of the source is not known.
         self.init(

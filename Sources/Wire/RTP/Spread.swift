@@ -1,8 +1,7 @@
 /// How a measure was spread: counts in steps that grow with the value, four to each doubling, so that each is right to a fifth.
 ///
 /// From 0 to about 260,000 of whatever unit its owner counts in; more counts as that much. All memory is its own: noting a value allocates
-/// nothing.
-/// `Count` is as wide as a step may need: packets of days fit 32 bits, reports of four days 16. A step that is full stays so.
+/// nothing. `Count` is as wide as a step may need: packets of days fit 32 bits, reports of four days 16. A step that is full stays so.
 public struct Spread<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Hashable, Sendable {
     static var steps: Int { 68 }
 

@@ -26,10 +26,9 @@ public struct RTPFigures: Hashable, Sendable {
 
 /// Counts what comes from the peer: extended sequence, loss and jitter by RFC 3550 A.1, A.3 and A.8.
 ///
-/// The first packet is believed at once, for `SourceLatch` has judged its sender; a jump in the sequence is believed
-/// when two packets follow each other there. Totals go on over restarts and new SSRCs, report blocks begin anew. A report block counts
-/// copies as
-/// received (RFC 3550 A.3), `figures` do not.
+/// The first packet is believed at once, for `SourceLatch` has judged its sender; a jump in the sequence is believed when two packets
+/// follow each other there. Totals go on over restarts and new SSRCs, report blocks begin anew. A report block counts copies as received
+/// (RFC 3550 A.3), `figures` do not.
 public struct ReceiverStatistics: Sendable {
     /// Ticks per second of what comes, which need not be those of what we send.
     public private(set) var clockRate: UInt32

@@ -26,8 +26,7 @@ public struct VoIPMetrics: Hashable, Sendable {
     }
 
     /// The 32 bytes behind the block's header. Levels and echo are not measured here (127); the configuration says that losses are
-    /// concealed well
-    /// and that the jitter buffer adapts.
+    /// concealed well and that the jitter buffer adapts.
     var bytes: [UInt8] {
         func part(_ value: Double) -> UInt8 { UInt8(min(max(value, 0) * 256, 255)) }
         func half(_ value: Int) -> [UInt8] {

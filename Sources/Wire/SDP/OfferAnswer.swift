@@ -86,8 +86,7 @@ public struct OfferAnswer: Sendable {
     }
 
     /// The open offer once more over the secure profile, for a peer that refused it over the plain one with keys in it (RFC 8643): so do
-    /// telephones that are
-    /// set to encrypt always. nil where the offer was no such one.
+    /// telephones that are set to encrypt always. nil where the offer was no such one.
     public mutating func offerSecurely() -> SessionDescription? {
         guard case .localOffer(var next)? = pending, !next.hasAgreed, next.proto == .plainProfile, next.stream?.security.isEmpty == false
         else { return nil }
@@ -99,8 +98,7 @@ public struct OfferAnswer: Sendable {
     public var direction: Direction? { session.stream?.direction }
 
     /// Opens an exchange from our side after the peer has taken the stream away: its place stays empty (RFC 3264 §8). So does that of the
-    /// answer, which is
-    /// `.refused`. As `offer` otherwise.
+    /// answer, which is `.refused`. As `offer` otherwise.
     public mutating func offerWithoutAudio() -> SessionDescription {
         precondition(state != .haveRemoteOffer, "an offer while the peer's is open")
         var next = session
@@ -284,11 +282,8 @@ extension OfferAnswer {
         }
         if let firstError { throw firstError }
         // Fewer `m=` lines than before, though they are to stay (RFC 3264 §8), are taken while the sound is among them: who connects one
-        // phone after the
-        // other offers what each of them has.
-        // What offers another kind of stream in place of the sound, as fax, is refused and leaves the session as it was; nothing at all
-        // takes it away.
-        // A stream is taken away in its place (RFC 3264 §8).
+        // phone after the other offers what each of them has. What offers another kind of stream in place of the sound, as fax, is refused
+        // and leaves the session as it was; nothing at all takes it away. A stream is taken away in its place (RFC 3264 §8).
         guard session.hasAgreed, offer.media.indices.contains(session.audioIndex), offer.media.allSatisfy({ $0.port == 0 }) else {
             throw .noAudio
         }

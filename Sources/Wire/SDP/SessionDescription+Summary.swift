@@ -1,8 +1,9 @@
 import Primitives
 
 extension SessionDescription {
-    /// What it offers, in a line for people: of each stream its kind, where it goes, its codecs, and its direction, encryption and ICE where they are
-    /// other than usual. `audio 192.0.2.1:4000 opus PCMU telephone-event sendonly SDES`. No keys are in it. At most 300 bytes.
+    /// What it offers, in a line for people: of each stream its kind, where it goes, its codecs, and its direction, encryption and ICE
+    /// where they are other than usual. `audio 192.0.2.1:4000 opus PCMU telephone-event sendonly SDES`. No keys are in it. At most 300
+    /// bytes.
     public var summary: Text {
         // A stranger wrote it: what is no printable character of ASCII stays out of a journal.
         let bytes = media.map(summary).joined(separator: ", ").utf8.map { (0x20..<0x7F).contains($0) ? $0 : UInt8(ascii: "?") }

@@ -8,10 +8,8 @@ import Primitives
 import Runtime
 
 // app-latency CALLS: two Hotlines call each other on loopback, one call after the other. Prints two lines for each call: milliseconds from
-// the
-// callee's answer to its first packet of sound, and from the caller's hang-up until its sockets are closed. A call that came to nothing,
-// because
-// another program had taken its port in the meantime, is made again; more than one in fifty of them is exit code 1.
+// the callee's answer to its first packet of sound, and from the caller's hang-up until its sockets are closed. A call that came to
+// nothing, because another program had taken its port in the meantime, is made again; more than one in fifty of them is exit code 1.
 
 extension LiveAppLine: CallNetwork {}
 

@@ -3,10 +3,8 @@
 //   conference-bench MEMBERS SPEAKERS SECONDS
 //
 // All members have Opus and send a packet every 20 ms; SPEAKERS of them talk, the others send silence. Needed are a decode for each member,
-// and
-// an encode for each speaker and one more for all listeners together. Time and sockets are virtual. Prints one line "BARE OURS":
-// microseconds of
-// processor time for one second of one member.
+// and an encode for each speaker and one more for all listeners together. Time and sockets are virtual. Prints one line "BARE OURS":
+// microseconds of processor time for one second of one member.
 import Audio
 import CLinux
 import Glibc

@@ -4,8 +4,7 @@
 //                                     entry at its peak and after it, and nanoseconds for a blocked number, one that is not, and a label
 //
 // Half of the entries are numbers to block, half numbers to identify with one of a hundred thousand names. Both files are written first,
-// and
-// are read a piece at a time. Numbers are asked for in random order, so that no lookup finds its way warm.
+// and are read a piece at a time. Numbers are asked for in random order, so that no lookup finds its way warm.
 import CallKit
 import Dispatch
 import Foundation

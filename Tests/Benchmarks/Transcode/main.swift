@@ -3,8 +3,7 @@
 //   transcode-bench CALLS SECONDS COMPLEXITY
 //
 // Both directions talk all the time. Time and sockets are virtual: what is measured is the engine and the codecs, not the kernel. Prints
-// one
-// line "BARE OURS BYTES": microseconds of processor time for one second of one call each way, and resident bytes for one call.
+// one line "BARE OURS BYTES": microseconds of processor time for one second of one call each way, and resident bytes for one call.
 import Audio
 import CLinux
 import Glibc

@@ -1,8 +1,7 @@
 /// A scenario of sipp, step by step: for flows that are too many for files of their own.
 ///
 /// One side of one call. What sipp checks of a message is a pattern in one of its headers or in the whole of it; a step that does not come
-/// as it is written
-/// ends the scenario with an error.
+/// as it is written ends the scenario with an error.
 struct SippScript: Sendable {
     enum Side: Sendable { case caller, callee }
 

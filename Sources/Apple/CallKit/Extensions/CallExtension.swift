@@ -5,8 +5,7 @@ import Primitives
 /// keeps it apart.
 ///
 /// It is told like everything else: whoever knows reports it (`CXProvider.report(_:of:)`), and the provider's delegate hears of it in its
-/// turn, when it
-/// is a `CallExtensionDelegate`. It changes nothing that CallKit knows: a call that the far end holds is not `isOnHold`.
+/// turn, when it is a `CallExtensionDelegate`. It changes nothing that CallKit knows: a call that the far end holds is not `isOnHold`.
 public enum CallExtension: Hashable, Sendable {
     /// An outgoing call rings, or is being looked for: the status of a provisional response, 101–199.
     case progress(status: Int)

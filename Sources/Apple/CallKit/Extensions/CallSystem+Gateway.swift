@@ -37,8 +37,7 @@ public protocol CallSystemAudioDelegate: CXProviderDelegate {
 
 extension AVAudioSession {
     /// In `didActivate` and `didAdmit`: the calls whose audio may start now. In `didDeactivate`: the one that had audio last. The same in a
-    /// task
-    /// that is made there.
+    /// task that is made there.
     public var hookswitchCalls: [UUID] { ofCalls?.calls ?? [] }
     /// The session's name in the journal; nil for a session that is not a call's, and for that of the process outside of these callbacks.
     public var hookswitchName: AudioSessionName? { ofCalls?.name }

@@ -15,8 +15,7 @@ final class CallAudioSession: AVAudioSession, @unchecked Sendable {
     }
 
     /// The delegate gets the session of the process: apps set that up before there is a call, and expect it. Where each call group has a
-    /// session,
-    /// they are told apart.
+    /// session, they are told apart.
     var isShared: Bool { name.group == nil }
 
     /// The calls that the callback under way is about.

@@ -66,8 +66,7 @@ extension CallSystem {
 /// First in, first out, and emptied by one at a time, a batch after the other.
 ///
 /// A batch has its first element last: whoever empties takes them from the end, so that each is let go where it was used, one by one and
-/// outside of
-/// the lock. A completion, or an app's own kind of action, may hold the last reference to a provider.
+/// outside of the lock. A completion, or an app's own kind of action, may hold the last reference to a provider.
 struct Backlog<Element> {
     private var elements: [Element] = []
     private var emptier: pthread_t?

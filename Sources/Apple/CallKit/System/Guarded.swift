@@ -2,10 +2,9 @@ import Foundation
 
 /// A value behind a lock.
 ///
-/// A pthread mutex rather than `Synchronization.Mutex`, whose locking the thread sanitizer does not see on Linux. Locking
-/// it again on the thread that holds it is a programmer's error and traps; also where there is no lock, because whoever owns the value lets
-/// in
-/// one thread at a time.
+/// A pthread mutex rather than `Synchronization.Mutex`, whose locking the thread sanitizer does not see on Linux. Locking it again on the
+/// thread that holds it is a programmer's error and traps; also where there is no lock, because whoever owns the value lets in one thread
+/// at a time.
 struct Guarded<Value>: @unchecked Sendable {
     private struct Contents {
         var value: Value

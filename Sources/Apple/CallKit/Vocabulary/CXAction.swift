@@ -3,11 +3,9 @@ import Primitives
 
 /// One thing that the system asks the app to do. Abstract: apps use the subclasses of `CXCallAction`.
 ///
-/// An action is completed once, by `fulfill`, `fail` or its deadline; whatever comes later changes nothing. Completing an
-/// action that no system holds (never requested, refused, already complete) has no effect. Completing is safe from any
-/// thread (in the system of one of the gateway's lines: on the signalling lane alone); the settable properties are the requester's until
-/// the
-/// action is requested.
+/// An action is completed once, by `fulfill`, `fail` or its deadline; whatever comes later changes nothing. Completing an action that no
+/// system holds (never requested, refused, already complete) has no effect. Completing is safe from any thread (in the system of one of the
+/// gateway's lines: on the signalling lane alone); the settable properties are the requester's until the action is requested.
 open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// The action's own identity, not the call's. Kept by copies.
     public let uuid: UUID

@@ -3,12 +3,9 @@ import Primitives
 /// Checks the rules of the journal event by event: the same events give the same violations, live or from a file.
 ///
 /// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier
-/// one
-/// is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose
-/// beginning is
-/// in it, and so is what follows a gap: the calls that were up there are unfinished. Events of other journals must not be mixed in: the
-/// order is the
-/// proof. So each journal has an audit of its own, on its lane.
+/// one is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose
+/// beginning is in it, and so is what follows a gap: the calls that were up there are unfinished. Events of other journals must not be
+/// mixed in: the order is the proof. So each journal has an audit of its own, on its lane.
 public final class Audit {
     /// How strict the audit is, and what it takes for granted.
     public struct Options: Sendable {
@@ -38,7 +35,8 @@ public final class Audit {
         public let after: UInt64, before: UInt64
         public let earlierRun: JournalRun, run: JournalRun
 
-        /// How many are missing. Where the numbers go back, those before the later side: how many were behind the earlier one, nobody knows.
+        /// How many are missing. Where the numbers go back, those before the later side: how many were behind the earlier one, nobody
+        /// knows.
         public var missing: UInt64 { earlierRun == run ? before &- after &- 1 : before - min(before, 1) }
     }
 
@@ -201,8 +199,7 @@ extension Audit {
     }
 
     /// At the beginning too. What is over is judged, as where a journal ends, and what comes is as after a beginning that is missing. Where
-    /// the
-    /// numbers go on, so does the run, and its lines are as they were.
+    /// the numbers go on, so does the run, and its lines are as they were.
     private func noteGap(before sequence: UInt64, of earlierRun: JournalRun) -> [Violation] {
         defer { facts.isCut = sequence != 1 }
         guard let lastSequence else { return [] }

@@ -77,8 +77,7 @@ final class AuditFacts {
     }
 
     /// Whether all is known that decides over the sessions of the event's call: the line from its beginning on, or every call of the group,
-    /// where
-    /// that has a session of its own.
+    /// where that has a session of its own.
     func knowsSessions(_ event: borrowing JournalEvent) -> Bool {
         guard isCut else { return true }
         let line = line(event.line)

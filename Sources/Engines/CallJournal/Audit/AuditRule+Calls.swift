@@ -73,9 +73,8 @@ extension AuditRule {
         })
 
     /// The INVITE is sent after `perform.start` and before the call begins to end; another one only after a final response to the one
-    /// before
-    /// (a challenge, a redirection), or after none came (`sip.unanswered`: another server is tried). `perform.start` is fulfilled after the
-    /// INVITE was sent.
+    /// before (a challenge, a redirection), or after none came (`sip.unanswered`: another server is tried). `perform.start` is fulfilled
+    /// after the INVITE was sent.
     static let r6 = AuditRule(
         .R6, "an INVITE is sent inside perform.start, which is fulfilled after it", on: [.sipSent, .actionFulfilled],
         check: { event, facts in
@@ -91,8 +90,7 @@ extension AuditRule {
         })
 
     /// `report.connecting` at most once and after a 101–199 or 2xx; `report.connected` once and after the 2xx. A call whose media was
-    /// opened
-    /// for a 2xx is reported connected.
+    /// opened for a 2xx is reported connected.
     static let r7 = AuditRule(
         .R7, "connecting at most once after a 1xx; connected exactly once after the 2xx",
         on: [.reportConnecting, .reportConnected, .callEnded],

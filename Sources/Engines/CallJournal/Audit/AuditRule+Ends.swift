@@ -4,10 +4,8 @@ import SIP
 // Rules about how a call ends.
 extension AuditRule {
     /// BYE, CANCEL and a final refusal of the INVITE need a reason in the journal: `perform.end`, `report.ended`, a reset, a failed answer
-    /// or start,
-    /// refused media, an end by the far end, or (refusal) a call that was not reported. The dialogs of lost forks are exempt, and those of
-    /// servers
-    /// that we went on without because their INVITE had no answer in time (`sip.unanswered`).
+    /// or start, refused media, an end by the far end, or (refusal) a call that was not reported. The dialogs of lost forks are exempt, and
+    /// those of servers that we went on without because their INVITE had no answer in time (`sip.unanswered`).
     static let r8 = AuditRule(
         .R8, "we end a dialog only for a reason that the journal shows before", on: [.sipSent],
         check: { _, facts in
@@ -20,10 +18,8 @@ extension AuditRule {
         })
 
     /// After the far end ended a call (BYE, CANCEL, a final error) there is exactly one `report.ended` and no `perform.end`, unless that
-    /// action
-    /// was accepted before, or a failed action had ended the call. While the place is looked for that a 3xx names (`sip.lookup`) the user
-    /// may end the call;
-    /// if nobody does, its end is reported all the same.
+    /// action was accepted before, or a failed action had ended the call. While the place is looked for that a 3xx names (`sip.lookup`) the
+    /// user may end the call; if nobody does, its end is reported all the same.
     static let r9 = AuditRule(
         .R9, "a remote end is reported exactly once and not performed", on: [.performEnd, .reportEnded, .callEnded],
         check: { event, facts in
@@ -42,9 +38,8 @@ extension AuditRule {
         })
 
     /// A call that was accepted or started ends once with `call.ended`. After that nothing happens to it but the rest of SIP, completions
-    /// of
-    /// actions, deactivation, closing and release. (What media must not do then is M3 and M4, what SIP must not do is R3 and R6, what the
-    /// far end ended is R9.)
+    /// of actions, deactivation, closing and release. (What media must not do then is M3 and M4, what SIP must not do is R3 and R6, what
+    /// the far end ended is R9.)
     static let r10 = AuditRule(
         .R10, "every call ends exactly once, and ended is absorbing",
         on: .performs + [
@@ -82,8 +77,7 @@ extension AuditRule {
         })
 
     /// After `report.incoming.error` the INVITE is refused with a status that fits the error (mapping §4), or with 487 when it was
-    /// cancelled;
-    /// nothing is performed.
+    /// cancelled; nothing is performed.
     static let r13 = AuditRule(
         .R13, "a refused report gets a fitting status and performs nothing", on: .performs + [.sipSent],
         check: { event, facts in

@@ -31,8 +31,7 @@ extension AuditRule {
         check: { event, facts in facts.current.isEnding ? "the call was ending: no \(event.kind.rawValue)" : nil })
 
     /// Running media is stopped before our BYE leaves, before the call ends and before anything is closed or released. A reset ends the
-    /// calls
-    /// before anybody can act on it: then the stop comes after `call.ended`.
+    /// calls before anybody can act on it: then the stop comes after `call.ended`.
     static let m4 = AuditRule(
         .M4, "media stops before BYE, end, close and release", on: [.sipSent, .callEnded, .mediaClosed, .mediaReleased],
         check: { event, facts in
@@ -46,8 +45,7 @@ extension AuditRule {
         })
 
     /// Closed and released only when the end has begun (`perform.end`, `report.ended`, a refused or never made report, a failed action, a
-    /// reset),
-    /// and released only when closed.
+    /// reset), and released only when closed.
     static let m5 = AuditRule(
         .M5, "closed and released only after the end", on: [.mediaClosed, .mediaReleased],
         check: { event, facts in
@@ -94,10 +92,8 @@ extension AuditRule {
         })
 
     /// Numbers and sockets balance: a number is reserved by one call, rests for the quarantine after its release, is opened by its own call
-    /// only,
-    /// and all that was reserved is released once. A call has one number, beside those that could not be bound (`media.refused` with their
-    /// port) before it
-    /// was opened.
+    /// only, and all that was reserved is released once. A call has one number, beside those that could not be bound (`media.refused` with
+    /// their port) before it was opened.
     static let m8 = AuditRule(
         .M8, "every reservation is released once, and rests before it is used again; a call has one, beside those that another program has",
         on: [.mediaReserved, .mediaOpened, .mediaClosed, .mediaReleased, .portFree], check: balance,
@@ -145,8 +141,7 @@ extension AuditRule {
         })
 
     /// No packet leaves outside [started, stopped]: by the instants that `media.stopped` carries, and by `media.closed`, whose total is the
-    /// sum of
-    /// the intervals.
+    /// sum of the intervals.
     static let m10 = AuditRule(
         .M10, "no packet leaves outside start and stop", on: [.mediaStopped, .mediaClosed],
         check: { event, facts in

@@ -3,8 +3,8 @@ import SIP
 
 /// The calls of a journal, gathered as its events come.
 ///
-/// A call is there once, whatever became of it: an INVITE that was refused, one that came again with a password, a call with all the legs that the
-/// gateway made for it. Calls of two runs are never one.
+/// A call is there once, whatever became of it: an INVITE that was refused, one that came again with a password, a call with all the legs
+/// that the gateway made for it. Calls of two runs are never one.
 public struct CallHistory {
     private struct Entry { var leg: LegRecord, record: CallDetailRecord }
 

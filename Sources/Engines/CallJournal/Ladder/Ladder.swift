@@ -15,9 +15,8 @@ public struct LadderOptions: Equatable, Sendable {
 /// between, and for each call a bar that shows its media.
 ///
 /// Incoming calls stand on the left of the gateway, outgoing ones on the right. A bar is `·` while a port number is reserved, `┆` when the
-/// media is
-/// configured, `│` while sockets are open and `║` while packets may flow. Retransmissions have dotted arrows. The time is in milliseconds since
-/// the first event and is written where it changes.
+/// media is configured, `│` while sockets are open and `║` while packets may flow. Retransmissions have dotted arrows. The time is in
+/// milliseconds since the first event and is written where it changes.
 public struct Ladder: Sendable {
     /// A party: one call of the journal.
     public struct Party: Sendable {

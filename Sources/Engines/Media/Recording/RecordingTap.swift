@@ -6,8 +6,7 @@ import Synchronization
 /// Where a media lane lays the packets of a leg that is recorded, for `RecordingWriter` to fetch.
 ///
 /// What the lane does for it is a copy of the packet; decoding, mixing and files are the writer's. When that is behind, packets are dropped
-/// here
-/// and counted, and the lane goes on. Two are equal when they are the same.
+/// here and counted, and the lane goes on. Two are equal when they are the same.
 public final class RecordingTap: Hashable, Sendable {
     /// Seconds of anything but L16 at 48 kHz, and one of that.
     private static let capacity = 262_144

@@ -23,8 +23,7 @@ final class LegProtection {
     private var other: (handshake: DTLSAssociation, remote: SocketAddress)?
 
     /// Somewhere else that something came from while our beginning was not answered, and when it was sent there last: a far end behind a
-    /// NAT cannot be
-    /// reached where it said, and shows by what it sends to keep its NAT open where it can.
+    /// NAT cannot be reached where it said, and shows by what it sends to keep its NAT open where it can.
     private var seen: (remote: SocketAddress, at: Instant)?
     /// Our beginning, as it was sent first.
     private(set) var hello: [[UInt8]] = []
@@ -67,10 +66,8 @@ final class LegProtection {
     var retransmissionDelay: Duration? { isDue ? Self.pause : handshake?.retransmissionDelay }
 
     /// Whether a datagram goes into the handshake, which is not done yet. Who is at the address that the far end has given takes it over
-    /// from anybody else, and
-    /// nobody takes it from there. Elsewhere it is the first that speaks, or who says hello: the far end may be behind a translator. While
-    /// its beginning is due,
-    /// nobody elsewhere draws that before it goes to the far end.
+    /// from anybody else, and nobody takes it from there. Elsewhere it is the first that speaks, or who says hello: the far end may be
+    /// behind a translator. While its beginning is due, nobody elsewhere draws that before it goes to the far end.
     func admits(_ datagram: UnsafeRawBufferPointer, from remote: SocketAddress, isAtHome: Bool) -> Bool {
         if !isAtHome, isDue || guest?.isAtHome == true || datagram.first == Self.alert { return false }
         if let guest, guest.remote != remote, !guest.isAtHome {
@@ -142,8 +139,8 @@ extension NegotiatedSecurity {
     }
 
     /// Whether the indices of the packets that we send begin at 0 once more. Then they must be another source's: under a key that was used
-    /// before they would
-    /// repeat its keystream (RFC 3711 §9.1), and in the middle of a sequence nobody could know how often it has wrapped (§3.3.1).
+    /// before they would repeat its keystream (RFC 3711 §9.1), and in the middle of a sequence nobody could know how often it has wrapped
+    /// (§3.3.1).
     func beginsAnew(after old: NegotiatedSecurity) -> Bool {
         switch (old, self) {
         case (_, .none), (.keys, .keys): false

@@ -6,8 +6,7 @@ import SDP
 // Where packets are opened before anything else is done with them, and closed after all else. Nothing here allocates.
 extension MediaEngine {
     /// Takes a datagram of the handshake between two ports (RFC 7983 §7, RFC 5764 §4.1); false for any other. Until it is done, answers go
-    /// to who takes
-    /// part in it: the far end may have named an address from behind a NAT, and who it is the certificate tells.
+    /// to who takes part in it: the far end may have named an address from behind a NAT, and who it is the certificate tells.
     func takesHandshake(
         _ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel,
         at now: Instant

@@ -4,8 +4,7 @@ import SIP
 // Callee: several behind us ring for one INVITE, and the caller has an early dialog with each (RFC 3261 §12.1, RFC 6228).
 extension InviteSession {
     /// The caller wants to know which of several forks rings no more. One that requires reliable responses is told nothing that it would
-    /// have to
-    /// acknowledge to a fork (RFC 6228 §6).
+    /// have to acknowledge to a fork (RFC 6228 §6).
     public var hearsOfForks: Bool { request.headers.lists("199", in: .supported) && !request.headers.lists("100rel", in: .require) }
 
     /// One of several forks rings: 180 in an early dialog of its own. The 2xx comes in the session's dialog, whoever answered.

@@ -26,8 +26,7 @@ final class OutgoingOffer {
 
 extension InviteSession {
     /// Whether a refusal of our re-INVITE or UPDATE says that the dialog is gone: the peer does not know it (RFC 3261 §12.2.1.2), or what
-    /// is sent in
-    /// it does not reach the peer and never will (RFC 5057 §5.1). Anything else, as 480 or 503, leaves the dialog as it was.
+    /// is sent in it does not reach the peer and never will (RFC 5057 §5.1). Anything else, as 480 or 503, leaves the dialog as it was.
     public static func endsDialog(_ status: Int) -> Bool {
         switch status {
         case 404, 408, 410, 416, 481...485, 502, 604: true

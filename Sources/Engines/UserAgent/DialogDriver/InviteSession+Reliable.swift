@@ -80,8 +80,7 @@ extension InviteSession {
 // Callee.
 extension InviteSession {
     /// The INVITE wants its provisional responses acknowledged, or may have them so and we like that: not where the first of them would
-    /// have to
-    /// hold our offer (RFC 3261 §13.2.1).
+    /// have to hold our offer (RFC 3261 §13.2.1).
     public var ringsReliably: Bool {
         if request.headers.lists("100rel", in: .require) { return true }
         return agent.configuration.reliability == .whenSupported && !request.content.isEmpty

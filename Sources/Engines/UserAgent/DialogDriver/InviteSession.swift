@@ -120,8 +120,7 @@ public final class InviteSession {
     }
 
     /// Lets a callee answer challenges of its requests in the dialog, which a caller does with what came with its INVITE. Not those of a
-    /// BYE to who never
-    /// acknowledged the 2xx.
+    /// BYE to who never acknowledged the 2xx.
     public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }
 
     /// Ends the call: BYE.

@@ -15,8 +15,7 @@ public enum SessionEvent {
     /// sent after this event. The session is over.
     case cancelled([Reason])
     /// The ACK of our 2xx came, to the first INVITE or to a re-INVITE, or the PRACK of a provisional response that held our offer; `body`
-    /// is
-    /// the answer to that.
+    /// is the answer to that.
     case acknowledged(body: [UInt8]?)
     /// No ACK came for 64·T1. The session waits for `bye` (RFC 3261 §13.3.1.4); one that is queued is sent next.
     case acknowledgeTimeout
@@ -49,13 +48,11 @@ public enum SessionEvent {
     /// one that did is acknowledged below after this event if the delegate did not do it.
     case reanswered(Message)
     /// Our re-INVITE or UPDATE failed, and the session is as it was before. After a status that `InviteSession.endsDialog` it is to be
-    /// ended with
-    /// `bye`. 491 is tried again below (`retryDue`); it is told here only when an offer of the peer came first (`offered` follows) or after
-    /// several attempts.
+    /// ended with `bye`. 491 is tried again below (`retryDue`); it is told here only when an offer of the peer came first (`offered`
+    /// follows) or after several attempts.
     case refused(status: Int)
     /// Our re-INVITE or UPDATE that was refused with 491 goes out again now as it was, unless another is made at once: only what is still
-    /// wanted may
-    /// be tried again (RFC 3261 §14.1).
+    /// wanted may be tried again (RFC 3261 §14.1).
     case retryDue
     /// Our BYE is through: its final status, 408 when nobody answered, 503 when the transport failed. The session is over.
     case byeCompleted(status: Int)
@@ -64,8 +61,7 @@ public enum SessionEvent {
     /// Nobody refreshed the session in time: it is to be ended with `bye` (RFC 4028 §10).
     case expired
     /// A request of ours in the dialog that is neither offer nor BYE was answered 481 or 408, or not at all, or one that refreshes the
-    /// session with
-    /// a status that `InviteSession.endsDialog`: it is to be ended with `bye` (RFC 3261 §12.2.1.2).
+    /// session with a status that `InviteSession.endsDialog`: it is to be ended with `bye` (RFC 3261 §12.2.1.2).
     case dialogLost(status: Int)
     /// A REFER that waits for `accept` or `refuse`, now; else it is declined.
     case transferRequested(TransferRequest)

@@ -131,8 +131,7 @@ final class Exchange {
     }
 
     /// A firewall that drops what it does not want says so to nobody: a connection that does not stand within a second is given up, and the
-    /// request is a
-    /// datagram. Who takes connections takes them in less.
+    /// request is a datagram. Who takes connections takes them in less.
     private func awaitConnection(at now: Instant) {
         let (turn, alarm) = (turn, connectAlarm ?? Alarm())
         connectAlarm = alarm

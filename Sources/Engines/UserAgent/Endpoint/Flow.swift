@@ -32,12 +32,9 @@ extension Flow {
     /// Where a request goes whose next hop is this URI: one inside of a dialog, or one to a contact that was registered over this flow.
     ///
     /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI (`maddr` before the
-    /// host) is followed,
-    /// unless it is a private one that lies in another network than where the peer's messages come from: then the peer is behind a
-    /// translator, and only
-    /// the way back works.
-    /// Where the connection was TCP the URI says what is spoken at its address: UDP, if it says nothing (RFC 3263 §4.1).
-    /// Names are not resolved: they stay on the flow.
+    /// host) is followed, unless it is a private one that lies in another network than where the peer's messages come from: then the peer
+    /// is behind a translator, and only the way back works. Where the connection was TCP the URI says what is spoken at its address: UDP,
+    /// if it says nothing (RFC 3263 §4.1). Names are not resolved: they stay on the flow.
     /// - Parameter speaksUDP: false goes on over TCP where the URI says UDP, or nothing.
     public func towards(_ uri: URI, speaksUDP: Bool = true) -> Flow {
         guard transport == .udp || connection == 0, let address = uri.targetAddress, address.family == remote.address.family else {
@@ -101,8 +98,7 @@ public protocol SignallingNetwork: AnyObject {
     func carrier(of flow: Flow) -> UInt64
 
     /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed
-    /// of whose
-    /// certificate names that host.
+    /// of whose certificate names that host.
     func reuse(_ flow: Flow, for host: Text, port: UInt16?)
 
     /// Whether there is a UDP socket that can send to such an address.

@@ -3,8 +3,7 @@ import SIP
 
 extension Message {
     /// Where a 3xx sends a request, the most preferred first, as Request-URIs (RFC 3261 §8.1.3.4). 305 names none: it wants the same
-    /// request to go through
-    /// another proxy, which only a proxy may ask for (§21.3.4).
+    /// request to go through another proxy, which only a proxy may ask for (§21.3.4).
     /// - Parameter domain: whose numbers those of tel URIs are; nil: nobody's.
     func redirections(numbersOf domain: Text?) -> [URI] {
         guard status != 305 else { return [] }

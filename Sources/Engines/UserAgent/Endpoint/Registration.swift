@@ -163,8 +163,7 @@ public final class Registration {
     private static func seconds(of contact: NameAddress) -> UInt32? { contact.parameters["expires"]?.integer(UInt32.self) }
 
     /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5). Where nobody is there who could
-    /// be flooded,
-    /// but may be starting, it is after 1 s to 32 s.
+    /// be flooded, but may be starting, it is after 1 s to 32 s.
     private func fail(_ status: Int, _ response: Message?, at now: Instant) {
         isRegistered = false
         if status == 408 || status >= 500, status < 600, let flow = otherFlow?(self, status, now) {

@@ -4,8 +4,7 @@ import SIP
 /// Names a request from the network for as long as its transaction lives: RFC 3261 §17.2.3.
 public struct ServerTransactionID: Hashable, Sendable {
     /// Branch, Call-ID, CSeq number and sent-by; for a peer of RFC 2543 what §17.2.3 compares instead. An ACK and a CANCEL have the Call-ID
-    /// and the number
-    /// of their INVITE (§17.1.1.3, §9.1), and where a peer's branches are not unique these two tell its requests apart.
+    /// and the number of their INVITE (§17.1.1.3, §9.1), and where a peer's branches are not unique these two tell its requests apart.
     let key: Text
     let method: Method
 

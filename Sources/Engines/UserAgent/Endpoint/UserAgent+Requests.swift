@@ -175,8 +175,7 @@ extension UserAgent {
     }
 
     /// A sips URI over anything but TLS (RFC 3261 §26.2.2): no scheme of ours where we have no TLS (§21.4.14), and not to be had this way
-    /// where we
-    /// have it (RFC 5630 §4).
+    /// where we have it (RFC 5630 §4).
     private func refusalOfSecureURI(over flow: Flow) -> Refusal {
         guard configuration.hasTLS else { return Refusal(416) }
         let agent = Text("\(configuration.contactAddress(flow).address)")

@@ -11,8 +11,7 @@ public final class UserAgent {
     /// Decides what is not the protocol's. Held weakly.
     public weak var delegate: (any UserAgentDelegate)?
     /// Finds the ways to a URI that a 3xx names, where the flow's own socket and transport do not lead to it (RFC 3263); the best first,
-    /// none where there
-    /// is none. The answer may come later. Nil: a 3xx is followed to addresses alone.
+    /// none where there is none. The answer may come later. Nil: a 3xx is followed to addresses alone.
     public var locate: ((URI, Flow, _ completion: @escaping ([Flow], Instant) -> Void) -> Void)?
 
     /// Whose numbers those of tel URIs are that a 3xx names; nil: they are not followed.
@@ -39,8 +38,7 @@ public final class UserAgent {
     /// Connections that a request of ours went over, or something of a call, until they are gone.
     private var connectionsInUse: Set<UInt64> = []
     /// Requests of ours of which the network does not say which connection carries them, by their serials, until they are done: that one
-    /// may have ended while
-    /// they were given to it.
+    /// may have ended while they were given to it.
     private var uncarried: Set<UInt64> = []
     /// Who is spoken to over UDP and took no connection for a long request: until when such requests are datagrams.
     var withoutConnections: [SocketAddress: Instant] = [:]
@@ -105,9 +103,8 @@ public final class UserAgent {
     }
 
     /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503; an INVITE that
-    /// had a
-    /// provisional one waits on (RFC 3261 §17.1.1.2). A connection that carried nothing of ours costs no search: anybody can open and close
-    /// many.
+    /// had a provisional one waits on (RFC 3261 §17.1.1.2). A connection that carried nothing of ours costs no search: anybody can open and
+    /// close many.
     public func failed(_ flow: Flow, at now: Instant) {
         guard isInUse(flow) else { return }
         connectionsInUse.remove(flow.connection)
@@ -149,10 +146,9 @@ public final class UserAgent {
     }
 
     /// Nobody takes datagrams where this one went, of which the network quotes the beginning (RFC 3261 §18.4). Only who saw the request
-    /// knows its branch,
-    /// so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy. What belongs to a call, and a
-    /// CANCEL, is said
-    /// as long as if it had been lost: nobody waits for it, and whoever comes back is to hear that the call has ended.
+    /// knows its branch, so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy. What belongs to
+    /// a call, and a CANCEL, is said as long as if it had been lost: nobody waits for it, and whoever comes back is to hear that the call
+    /// has ended.
     public func undelivered(_ beginning: [UInt8], at now: Instant) {
         guard !beginning.starts(with: "CANCEL ".utf8), let branch = ownBranch(in: beginning),
             let transaction = clientTransactions[ClientTransactionID(branch: branch, isCancel: false)], transaction.flow.transport == .udp,

@@ -3,8 +3,7 @@ public import Runtime
 import SIP
 
 /// Where the server of a SIP domain is (RFC 3263 §4), as a value: it says what to ask the name system, takes the answers, and has a result
-/// when nothing is
-/// left to ask.
+/// when nothing is left to ask.
 ///
 /// Transport and servers come from NAPTR and SRV where there are any; a port or an address that is written out is taken as it is.
 public struct ServerLocation: Sendable {

@@ -45,8 +45,7 @@ public struct ServerPool: Sendable {
     }
 
     /// Everybody, in the order in which they are to be asked: those that answer before those that do not, by priority, and drawn by weight
-    /// among equals
-    /// (RFC 2782).
+    /// among equals (RFC 2782).
     public func order(at now: Instant, random: () -> UInt64) -> [Member] {
         guard entries.count > 1 else { return members }
         let groups = Dictionary(grouping: entries) { entry in

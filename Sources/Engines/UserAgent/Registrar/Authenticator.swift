@@ -12,8 +12,7 @@ public struct GuessLimits: Hashable, Sendable {
     public init(perUser: Int = 20, perSource: Int = 200) { (self.perUser, self.perSource) = (perUser, perSource) }
 
     /// From here on the passwords of a user from that address are not looked at until its minute is over, unless it has sent the right one
-    /// before: a machine
-    /// tries them.
+    /// before: a machine tries them.
     var unheard: Int { 50 * perUser }
 }
 
@@ -35,10 +34,8 @@ public struct WrongPassword: Hashable, Sendable {
 /// Finds out who sent a request, by digest (RFC 3261 §22). On the signalling lane.
 ///
 /// The registrar and the gateway share one, so that a nonce that a device got with its REGISTER is good for its calls. A right password is
-/// heard whatever
-/// others at its address do (see `GuessLimits`); a wrong one counts only with a nonce that was given to its address, so that over UDP
-/// nobody counts for
-/// somebody else.
+/// heard whatever others at its address do (see `GuessLimits`); a wrong one counts only with a nonce that was given to its address, so that
+/// over UDP nobody counts for somebody else.
 public final class Authenticator {
     /// Who sent a request, or what to ask.
     public enum Result: Sendable {
@@ -141,8 +138,7 @@ public final class Authenticator {
     }
 
     /// Two clients give up at a challenge that is not MD5, instead of passing over it (RFC 7616 §3.7): baresip before 3.0, and sipp, which
-    /// looks at the first one
-    /// alone. sipp has no User-Agent, but its branches are three numbers with hyphens.
+    /// looks at the first one alone. sipp has no User-Agent, but its branches are three numbers with hyphens.
     private func knowsOnlyMD5(_ request: Message) -> Bool {
         if let client = request.headers[.userAgent] {
             return ["baresip v0.", "baresip v1.", "baresip v2."].contains { client.bytes.starts(with: ($0 as Text).bytes) }

@@ -205,8 +205,7 @@ public final class Registrar {
 // Devices that are asked whether they are there, which keeps the way to them through NATs open, too.
 extension Registrar {
     /// What became of a question or of a call to a contact of a user's. One that was silent is asked at once; where nobody answers twice in
-    /// a row it is taken
-    /// away.
+    /// a row it is taken away.
     /// - Parameters:
     ///   - isAnswered: anything came from there.
     ///   - time: when it was registered last, as far as whoever asked knows; a later registration is not spoken of.

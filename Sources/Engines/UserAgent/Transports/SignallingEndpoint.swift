@@ -15,8 +15,7 @@ public protocol SignallingEndpoint: AnyObject, SendableMetatype {
     /// The flow is gone, or nothing could be sent over it.
     func failed(_ flow: Flow, at now: Instant)
     /// The network says that nobody takes a datagram of ours where it went (ICMP, RFC 3261 §18.4). It quotes the beginning of it, and
-    /// anybody may have
-    /// sent that.
+    /// anybody may have sent that.
     func undelivered(_ beginning: [UInt8], at now: Instant)
     /// Does everything that is due.
     func advance(to now: Instant)

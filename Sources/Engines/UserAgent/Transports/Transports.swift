@@ -6,9 +6,8 @@ import SIP
 ///
 /// Lives on its lane; every call is made there. Messages go to `endpoint` as they come in, each in one call. What fails is told at the next
 /// `advance`, never from inside `send`. Bounded: connections in all and per source, the bytes of an unfinished message and the time it may
-/// take, the
-/// bytes that wait for a slow peer, and the time that a connection may be idle. One that its peer has closed stays while `endpoint` owes an
-/// answer over it.
+/// take, the bytes that wait for a slow peer, and the time that a connection may be idle. One that its peer has closed stays while
+/// `endpoint` owes an answer over it.
 public final class Transports: SignallingNetwork {
     /// What is listened on, and the bounds of connections.
     public struct Configuration: Hashable, Sendable {
@@ -76,8 +75,7 @@ public final class Transports: SignallingNetwork {
     /// What is listened on, with the ports that the kernel chose.
     public private(set) var listeners: [Listener] = []
     /// Takes the messages and the failures; nothing is lost while it is nil, but what comes then is dropped. Held until `close`, for what
-    /// is held weakly
-    /// is retained and let go the slow way by everybody.
+    /// is held weakly is retained and let go the slow way by everybody.
     public internal(set) var endpoint: (any SignallingEndpoint)?
     /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
     public var tls: TLSContexts?

@@ -3,7 +3,8 @@ import RTP
 import SIP
 import UserAgent
 
-/// Which requests of unknown sources are dealt with at all, and who may call. Counts what it refuses, by cause. Lives on the signalling lane.
+/// Which requests of unknown sources are dealt with at all, and who may call. Counts what it refuses, by cause. Lives on the signalling
+/// lane.
 final class Admission {
     private let context: GatewayContext
     private let lines: LineTable
@@ -54,8 +55,8 @@ final class Admission {
     /// Who has had no answer over a connection yet has none to a ping either, where unknown sources have none.
     func answersPing(over flow: Flow) -> Bool { isKnown(flow) || !ignores(flow) }
 
-    /// The answer to a STUN binding request beside SIP (RFC 5626 §5.4); nil for what is none. Unknown sources and floods get the answer that
-    /// they get to other requests.
+    /// The answer to a STUN binding request beside SIP (RFC 5626 §5.4); nil for what is none. Unknown sources and floods get the answer
+    /// that they get to other requests.
     func answer(toBinding bytes: [UInt8], over flow: Flow) -> (isRequest: Bool, answer: [UInt8]?) {
         guard let message = try? STUNMessage(parsing: bytes), let answer = STUNBinding.answer(to: message, from: flow.remote) else {
             return (false, nil)

@@ -38,7 +38,7 @@ extension LineEndpoint.Application.Kind {
 }
 
 extension LineEndpoint.Application {
-    /// Takes a message: plays a greeting, where there is one, and a beep, and records the caller until it hangs up or presses #. Its line has a
-    /// `recording`.
+    /// Takes a message: plays a greeting, where there is one, and a beep, and records the caller until it hangs up or presses #. Its line
+    /// has a `recording`.
     public static func record(greeting: WAV?) -> Self { Self(.mailbox, sound: greeting) }
 }

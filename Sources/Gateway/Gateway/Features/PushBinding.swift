@@ -82,8 +82,7 @@ struct PushBindings {
     func current(at date: Date) -> [PushBinding] { bindings.filter { $0.keptUntil > date } }
 
     /// Takes over what an accepted REGISTER says of pushes: of each device what it said last (RFC 8599 §4.1.2). One that unregisters, or
-    /// says nothing of
-    /// pushes any more, does not want to be woken. True when something changed.
+    /// says nothing of pushes any more, does not want to be woken. True when something changed.
     mutating func apply(_ request: Message, at date: Date, keep: TimeInterval) -> Bool {
         guard !request.contactIsWildcard else {
             defer { bindings = [] }

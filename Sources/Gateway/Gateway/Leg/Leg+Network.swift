@@ -111,8 +111,7 @@ extension Leg: InviteSessionDelegate {
     static var longestSilence: Duration { .seconds(4) }
 
     /// The device is called over another of its flows, where it has one; this one may be broken without anybody knowing. Where it was
-    /// silent before it is not
-    /// called any longer.
+    /// silent before it is not called any longer.
     func deviceIsSilent() {
         guard state == .calling, !reach.hasSpoken, let destination else { return }
         let hasOtherFlow = !destination.value.otherFlows.isEmpty
@@ -137,8 +136,7 @@ extension Leg: InviteSessionDelegate {
     }
 
     /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away, and one in
-    /// the
-    /// clear, where that may not be, ends the call as the first answer would.
+    /// the clear, where that may not be, ends the call as the first answer would.
     func notAgreed(_ agreement: CallSession.Agreement) {
         switch agreement {
         case .nothing, .agreed: break

@@ -123,8 +123,7 @@ final class Leg {
     // MARK: Negotiation
 
     /// A reliable 180 to an INVITE without an offer would have to hold ours (RFC 3261 §13.2.1), before anybody knows what the callee
-    /// speaks:
-    /// such a caller waits with the 100 alone.
+    /// speaks: such a caller waits with the 100 alone.
     var mayRing: Bool { session.map { !$0.request.content.isEmpty || !$0.ringsReliably } ?? false }
 
     /// The offer of the INVITE, where there is one; where it cannot be used it is refused with 488.
@@ -142,8 +141,7 @@ final class Leg {
     }
 
     /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered,
-    /// or of
-    /// what was agreed with it before.
+    /// or of what was agreed with it before.
     var offeredCodecs: [Codec] {
         let ours = context.policy.offeredCodecs
         guard let offer = call.negotiation.remoteOffer else { return call.agreed?.codecs.map(\.codec) ?? ours }

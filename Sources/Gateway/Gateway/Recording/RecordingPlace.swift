@@ -5,8 +5,7 @@ import Primitives
 /// Where a line's calls are recorded: a pattern of paths, as `recordings/{line}/{date}-{time}-{caller}.opus`.
 ///
 /// A pattern without an extension is a folder. What is put in for a name in braces has letters, digits, `+`, `-`, `_` and `.` alone, so
-/// that no
-/// caller leads out of the folder.
+/// that no caller leads out of the folder.
 public struct RecordingPlace: Hashable, Sendable {
     /// Why a text is no pattern. The description says what is wrong in a few words.
     public enum PatternError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -26,9 +26,8 @@ final class Ringing {
         (self.dialling, self.wakeUps, self.originations, self.applications) = (dialling, wakeUps, originations, applications)
     }
 
-    /// The application of the line answers, or its devices, its trunk or its group are called. An application has nobody who
-    /// could ring: its
-    /// caller gets 180 at once. Any other caller gets 180 when the first callee rings.
+    /// The application of the line answers, or its devices, its trunk or its group are called. An application has nobody who could ring:
+    /// its caller gets 180 at once. Any other caller gets 180 when the first callee rings.
     func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
         leg.call.enter(.ringing)
@@ -134,8 +133,8 @@ final class Ringing {
         return router.destinations(of: line, dialled: line.configuration.number, caller: leg.party, after: session.request)
     }
 
-    /// No device wakes any more for a call that rings: it goes on with those that are awake, and ends when none of them is left and none comes
-    /// after them.
+    /// No device wakes any more for a call that rings: it goes on with those that are awake, and ends when none of them is left and none
+    /// comes after them.
     func nobodyWakes(for leg: Leg) {
         if hunts[leg.uuid] == nil { return table.tell(leg.bridge, .dialled) }
         if table.callees(of: leg.uuid).isEmpty { hunt(for: leg.uuid) }

@@ -179,8 +179,7 @@ final class WakeUps {
     }
 
     /// No further device wakes, or none did in time. A call that rings goes on ringing with those that are awake, and ends when none of
-    /// them is left and
-    /// none comes after them.
+    /// them is left and none comes after them.
     func stopWaiting(_ call: UUID, _ cause: Text) {
         guard let leg = waking[call]?.leg else { return }
         guard waking[call]?.isReported == true else { return giveUp(call, cause) }

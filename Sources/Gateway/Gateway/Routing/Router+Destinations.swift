@@ -63,8 +63,7 @@ extension Router {
     }
 
     /// A device that keeps several flows to us is called over one of them at a time (RFC 5626 §7): over one that is not known to be broken,
-    /// and of those the
-    /// one that it refreshed last.
+    /// and of those the one that it refreshed last.
     private func devices(of contacts: [Destination], isSecure: Bool) -> [Destination] {
         guard contacts.contains(where: { $0.outbound != nil }) else { return contacts }
         let usable = isSecure ? contacts.filter { $0.flow.transport.isSecure } : contacts

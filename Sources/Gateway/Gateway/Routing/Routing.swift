@@ -37,10 +37,8 @@ struct Routing {
     func dialledNumber(_ uri: URI) -> Text? { uri.escapesReserved ? nil : namedNumber(uri) }
 
     /// The number that a URI names, as whoever reads it may understand it: the user part of a SIP URI with its escapes decoded, as phones
-    /// send the "#" of a
-    /// feature code, or the number of a tel URI without its visual separators. nil where nobody can have it: with a control character, with
-    /// a "%", which
-    /// would be an escape again, or of nothing but separators.
+    /// send the "#" of a feature code, or the number of a tel URI without its visual separators. nil where nobody can have it: with a
+    /// control character, with a "%", which would be an escape again, or of nothing but separators.
     func namedNumber(_ uri: URI) -> Text? {
         switch uri.scheme {
         case .sip, .sips:
@@ -58,9 +56,8 @@ struct Routing {
     }
 
     /// The number in a user part that is a telephone-subscriber (RFC 3261 §19.1.6): without its parameters (RFC 4694, RFC 4904) and its
-    /// visual
-    /// separators (RFC 3966 §5.1.1). Parameters behind a number are such also where the URI does not say so. Whom a line is named after is
-    /// nobody else.
+    /// visual separators (RFC 3966 §5.1.1). Parameters behind a number are such also where the URI does not say so. Whom a line is named
+    /// after is nobody else.
     private func subscriber(_ user: Text, isTelephone: Bool) -> Text? {
         let number = Text(user.bytes.prefix { $0 != UInt8(ascii: ";") })
         guard byNumber[user] == nil, !number.isEmpty else { return user }

@@ -57,8 +57,7 @@ final class ServerLocator {
     }
 
     /// To a number of our own domain, which may be a name that no server knows: to where we listen ourselves. One way alone: what is said
-    /// there
-    /// is said by whom the number reaches, and by another way it would be the same again.
+    /// there is said by whom the number reaches, and by another way it would be the same again.
     private func wayHere(to uri: URI, over transport: Transport?, after flow: Flow) -> Flow? {
         guard uri.targetHost.equalsIgnoringCase(context.configuration.domain) else { return nil }
         let found = listeners.all.filter { (transport == nil || $0.transport == transport) && isMeant($0, by: uri) }
@@ -71,8 +70,7 @@ final class ServerLocator {
     }
 
     /// A name means all that we listen to, or what has its port. An address may be that of others as well, and means what has just its
-    /// port; without a port
-    /// it means us where the user is a number of ours: it is an address of record then.
+    /// port; without a port it means us where the user is a number of ours: it is an address of record then.
     private func isMeant(_ listener: Transports.Listener, by uri: URI) -> Bool {
         let own = listener.address
         guard let address = uri.targetAddress else { return uri.port == nil || uri.port == own.port }

@@ -210,8 +210,8 @@ final class Transfers {
         var reason: Text?
     }
 
-    /// The leg in whose place a new call comes (mapping I14, RFC 3891 §3): it has to be of the same line or party, and by somebody who proved
-    /// who it is.
+    /// The leg in whose place a new call comes (mapping I14, RFC 3891 §3): it has to be of the same line or party, and by somebody who
+    /// proved who it is.
     func legToReplace(by call: IncomingCall, _ values: [Text]) throws(Refusal) -> Leg {
         guard values.count == 1, let dialog = DialogIdentifier(parsing: values[0]) else {
             throw Refusal(status: 400, cause: .malformed, reason: "Bad Replaces")

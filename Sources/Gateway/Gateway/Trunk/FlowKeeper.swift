@@ -6,9 +6,8 @@ import UserAgent
 /// Keeps the way to a registrar open through translators, and notices when it is gone (RFC 5626 §3.5, §4.4).
 ///
 /// A value without I/O. Over connections a double CRLF asks and a CRLF answers. Over UDP it is a STUN binding request where the far end
-/// said that it
-/// answers those (RFC 6223), else a double CRLF that nobody answers. Only a far end that said so, or has answered before, is missed when it
-/// does not.
+/// said that it answers those (RFC 6223), else a double CRLF that nobody answers. Only a far end that said so, or has answered before, is
+/// missed when it does not.
 struct FlowKeeper {
     enum Output: Equatable {
         case send([UInt8])

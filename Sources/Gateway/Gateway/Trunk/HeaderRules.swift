@@ -53,8 +53,7 @@ public struct HeaderRules: Sendable, Equatable {
     public var isEmpty: Bool { copy.isEmpty && set.isEmpty }
 
     /// What a message of the one leg adds to that of the other. At most 32 fields and 1,000 bytes: the rest of a flood stays where it is,
-    /// and
-    /// what was one datagram stays one.
+    /// and what was one datagram stays one.
     func passed(from message: Message) -> [(HeaderName, Text)] {
         guard !copy.isEmpty else { return [] }
         var room = 1_000

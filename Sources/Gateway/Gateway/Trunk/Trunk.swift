@@ -102,8 +102,7 @@ final class Trunk {
     }
 
     /// Whether a call over this flow comes from it: from a server of it, also one that has our registration and is not named any more, or
-    /// from a network
-    /// that is its own.
+    /// from a network that is its own.
     func sends(_ flow: Flow) -> Bool {
         isOurs(flow) || configuration.sources.contains { $0.contains(flow.remote.address) }
             || pool.members.contains { $0.server.address == flow.remote && ($0.server.transport == flow.transport) }

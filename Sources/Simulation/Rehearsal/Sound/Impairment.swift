@@ -1,8 +1,7 @@
 import Primitives
 
 /// What a network does to a stream of datagrams, drawn from a seed: losses, single or together, jitter, overtaking and copies; and how much
-/// of it
-/// it did, to compare with what somebody measures.
+/// of it it did, to compare with what somebody measures.
 public struct Impairment: Sendable {
     public struct Settings: Hashable, Sendable {
         /// Of all datagrams, 0 to 1, and the mean length of a run of losses; nil for losses that know nothing of each other (Gilbert's

@@ -33,8 +33,7 @@ public struct SoakVerdict: Sendable {
 }
 
 /// Hours of call time through a whole gateway with its real media engine, in virtual time: callers and callees hold and resume at random,
-/// send
-/// re-INVITEs and UPDATEs, and change codecs, while both talk. For what only grows over hours.
+/// send re-INVITEs and UPDATEs, and change codecs, while both talk. For what only grows over hours.
 public final class Soak {
     private let settings: SoakSettings
     private let world: World

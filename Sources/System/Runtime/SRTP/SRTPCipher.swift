@@ -177,8 +177,7 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 /// Session keys out of a master key: AES in counter mode as pseudo-random function, derivation rate 0 (RFC 3711 §4.3.3; RFC 7714 §11 and
-/// RFC 6188 for the
-/// longer key; a salt of twelve bytes counts as fourteen with zeros behind it).
+/// RFC 6188 for the longer key; a salt of twelve bytes counts as fourteen with zeros behind it).
 enum SRTPKeyDerivation {
     static func withSessionKey(_ key: SRTPKey, label: UInt8, count: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 16) { room in

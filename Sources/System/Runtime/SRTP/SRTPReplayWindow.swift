@@ -41,8 +41,7 @@ public struct SRTPReplayWindow: Hashable, Sendable {
 }
 
 /// The windows of the sources (SSRCs) under one key, the busiest first. At most sixteen: a new one takes the place of the one that was
-/// quiet longest, so that a
-/// far end which changes its source with every transfer is heard for ever. Only who has the key can make one.
+/// quiet longest, so that a far end which changes its source with every transfer is heard for ever. Only who has the key can make one.
 struct SRTPSources {
     struct Source {
         var ssrc: UInt32

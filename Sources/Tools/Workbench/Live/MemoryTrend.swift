@@ -4,9 +4,8 @@ import SIP
 /// Whether the memory of a process grows with the calls that are over. A value.
 ///
 /// Memory goes up with the calls that are kept, and with what is made once: only moments with about as many calls kept are compared, late
-/// in a run with
-/// earlier. Kept are those that are up, and those that ended a short time ago: over UDP their transactions wait for copies (RFC 3261 timer
-/// J, RFC 6026 timer L).
+/// in a run with earlier. Kept are those that are up, and those that ended a short time ago: over UDP their transactions wait for copies
+/// (RFC 3261 timer J, RFC 6026 timer L).
 public struct MemoryTrend: Sendable {
     /// Less than this says nothing: allocators keep and give back by whole blocks.
     static let smallest: UInt64 = 8 << 20

@@ -153,8 +153,7 @@ extension CallJudge {
     private func ran(_ record: CallRecord) -> Bool { record.answered.map { record.ended - $0 >= SoundArrival.shortest } ?? false }
 
     /// Whether what was heard is so long that a signature in it can be read, whatever keys and holds have cut out: a whole round of it lies
-    /// in any part that is
-    /// two rounds long.
+    /// in any part that is two rounds long.
     private func holdsWholeRound(_ record: CallRecord) -> Bool {
         record.heard.samples.count >= 2 * SoundSignature.roundLength * (1 + call.caller.interruptions)
     }

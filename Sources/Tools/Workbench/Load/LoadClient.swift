@@ -4,8 +4,7 @@ import SIP
 import UserAgent
 
 /// Calls on one lane, one or many: registers, begins them by the plan, plays the other end where it is its own, takes those of others where
-/// it is told
-/// to, and hands each one out when both ends are over.
+/// it is told to, and hands each one out when both ends are over.
 ///
 /// What `hookswitch call`, `answer` and `load` run. Lives on its phone's lane.
 public final class LoadClient: PhoneClient {

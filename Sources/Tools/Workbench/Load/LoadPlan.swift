@@ -137,8 +137,7 @@ extension LoadPlan {
     private static let ringing = Duration.seconds(2)
 
     /// So many calls are up at a time, at most, when every one of the plan is begun and is answered within two seconds: rate times length,
-    /// and five standard
-    /// deviations (Erlang) and twenty calls more for those whose time is not up. 1–20,000.
+    /// and five standard deviations (Erlang) and twenty calls more for those whose time is not up. 1–20,000.
     public var expectedConcurrency: Int {
         let fastest = arrivals.steps.map(\.rate).max() ?? 0, mean = fastest * (length + answersAfter + Self.ringing).inSeconds
         return max(1, Int(min(mean + 5 * mean.squareRoot() + 20, Double(calls ?? .max), arrivalsInAll, 20_000).rounded(.up)))

@@ -5,8 +5,7 @@ import RTP
 /// Judges steps, each by what happened in its window. A value.
 ///
 /// Calls that were begun in it count with what is known of them at its end. Those that were up before count when something goes wrong with
-/// them in it;
-/// their sound counts for what came in it. Calls that ended in it count when both ends are over, which may be known later.
+/// them in it; their sound counts for what came in it. Calls that ended in it count when both ends are over, which may be known later.
 struct StepJudge {
     /// Unanswered for longer is a measurement: its set-up takes at least so long.
     private static let slow = Duration.milliseconds(500)

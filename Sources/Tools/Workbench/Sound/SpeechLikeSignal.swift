@@ -5,8 +5,7 @@ import Primitives
 /// pauses.
 ///
 /// Codecs treat it as speech, and it is like nothing but itself: two seeds do not correlate, and neither does one with its own past. So it
-/// proves
-/// where a sound came from.
+/// proves where a sound came from.
 public enum SpeechLikeSignal {
     /// Wideband, in Hz.
     public static let sampleRate = 16_000

@@ -8,8 +8,7 @@ enum FreePorts {
     private static let given = Mutex<[ClosedRange<UInt16>]>([])
 
     /// A run of UDP ports to which nothing was bound just now, clear of the gateway's usual ones, of the kernel's own, and of those that
-    /// were given
-    /// to somebody else in this process, as long as there are others. Begins at an even port of `range`.
+    /// were given to somebody else in this process, as long as there are others. Begins at an even port of `range`.
     static func block(of count: Int, _ family: IPAddress.Family, in range: ClosedRange<UInt16> = 22_000...31_999) throws -> ClosedRange<
         UInt16
     > {

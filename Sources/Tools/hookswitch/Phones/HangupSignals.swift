@@ -4,9 +4,8 @@ import Runtime
 import Synchronization
 
 /// SIGINT, SIGTERM and SIGHUP hang up, and so does a reader of our output that goes; a SIGHUP that was ignored stays so. A later one ends
-/// the process at once,
-/// with an exit code that blames nobody where the command has one. Make it before the first message leaves, and keep it as long as that
-/// should be so.
+/// the process at once, with an exit code that blames nobody where the command has one. Make it before the first message leaves, and keep
+/// it as long as that should be so.
 final class HangupSignals {
     private let trap: SignalTrap
     private let wish = Wish()

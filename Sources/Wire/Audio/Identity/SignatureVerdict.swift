@@ -28,8 +28,7 @@ public struct SignatureVerdict: Hashable, Sendable, Codable {
     /// Rounds of the expected signature that were heard whole.
     public var rounds: Int
     /// Milliseconds from mouth to ear, of the first round that was heard and of the last; nil where the sender's clock is not known, or
-    /// nothing
-    /// right was heard. One is never told from another that is longer by whole signatures (6.72 s).
+    /// nothing right was heard. One is never told from another that is longer by whole signatures (6.72 s).
     public var delay: Double?, lastDelay: Double?
     /// In the midst of the expected sound.
     public var gaps: [SignatureHearing.Gap]

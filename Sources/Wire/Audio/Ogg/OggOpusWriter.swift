@@ -4,8 +4,7 @@
 /// rate on that.
 ///
 /// Write `header`, then what `append` gives, and at the end what `finish` gives. Pages are whole seconds: of a file whose writer was killed
-/// at most
-/// the last one is missing.
+/// at most the last one is missing.
 public struct OggOpusWriter: ~Copyable {
     /// Of the samples that it takes, in Hz.
     public let sampleRate: Int

@@ -73,8 +73,7 @@ public struct ICELiteResponder: Sendable {
     public func isProvisional(_ remote: SocketAddress) -> Bool { selection == nil && checked.contains(remote) }
 
     /// True where it is news. Agents of RFC 5245 nominate every pair that works and then use the one that they like best; one that has
-    /// changed its
-    /// network nominates a worse one, and the old one no more.
+    /// changed its network nominates a worse one, and the old one no more.
     private mutating func select(_ remote: SocketAddress, _ priority: UInt32, at now: Instant) -> Bool {
         let isNews = selection?.remote != remote
         if isNews, let selection, priority < selection.priority, now - selection.at < Self.steadiness { return false }

@@ -1,8 +1,7 @@
 import Primitives
 
 /// A STUN message (RFC 8489) as connectivity checks have it: its header, and where the attributes are that ICE reads (RFC 8445 §7). A value
-/// over the bytes of one
-/// datagram; nothing of it is believed before `isAuthentic`.
+/// over the bytes of one datagram; nothing of it is believed before `isAuthentic`.
 public struct STUNMessage: Sendable {
     /// RFC 8489 §5.
     public enum Class: UInt8, Hashable, Sendable { case request = 0, indication, success, error }

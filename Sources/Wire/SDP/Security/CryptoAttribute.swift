@@ -9,8 +9,7 @@ struct CryptoAttribute: Hashable, Sendable {
     init(tag: Int, key: SRTPKey) { (self.tag, self.key) = (tag, key) }
 
     /// Nil for what is malformed, and for what we do not do: other suites, several keys or one with an identifier in every packet (MKI),
-    /// new session keys
-    /// now and then (KDR), and packets that are not encrypted or not authenticated.
+    /// new session keys now and then (KDR), and packets that are not encrypted or not authenticated.
     init?(parsing value: Text) {
         let fields = value.fields
         guard fields.count >= 3, let tag = Self.tag(fields[0]), let suite = SRTPSuite(name: fields[1]), let key = Self.key(suite, fields[2])

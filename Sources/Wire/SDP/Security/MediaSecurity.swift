@@ -49,8 +49,7 @@ public enum NegotiatedSecurity: Hashable, Sendable {
     /// By keys in the descriptions: ours to send with, and the peer's.
     case keys(send: SRTPKey, receive: SRTPKey)
     /// By a handshake, which we begin or wait for, with whoever has this certificate. Where the part or the peer's name for it (`tls-id`,
-    /// RFC 8842 §4)
-    /// is another than before it is a new one; nil: the peer gives it none.
+    /// RFC 8842 §4) is another than before it is a new one; nil: the peer gives it none.
     case dtls(begins: Bool, peer: Fingerprint, tlsID: Text? = nil)
 }
 
@@ -100,8 +99,7 @@ struct RemoteSecurity: Sendable {
     }
 
     /// The handshake that was agreed on before, where the peer means no other one: it has the same certificate and the same name (RFC 8842
-    /// §3.1). What
-    /// names none, as who answers an offer of ours, means the one that there is.
+    /// §3.1). What names none, as who answers an offer of ours, means the one that there is.
     func presentHandshake(_ agreed: NegotiatedSecurity?) -> NegotiatedSecurity? {
         guard let fingerprint, case .dtls(let begins, fingerprint, let name)? = agreed, tlsID == nil || name == nil || tlsID == name else {
             return nil
@@ -181,8 +179,7 @@ extension LocalSecurity {
     }
 
     /// Where encryption is required all suites but the one with the short tag, which RFC 4568 does not want to be preferred; where it is
-    /// not, the two that most
-    /// others speak. An INVITE is still to fit into a datagram.
+    /// not, the two that most others speak. An INVITE is still to fit into a datagram.
     ///
     /// - Parameter used: what is in use stays on offer (RFC 3264 §8).
     private func cryptoOffer(beside used: SRTPSuite?) -> [SessionDescription.Attribute] {

@@ -38,8 +38,7 @@ public struct DigestServer: Sendable {
         /// The password is right, and the nonce is too old or used up: ask again with `stale=true`.
         case stale
         /// The nonce is not ours, was given to another network, or is from before a restart. The password was not looked at: ask again with
-        /// `stale=true`
-        /// (RFC 7616 §3.3).
+        /// `stale=true` (RFC 7616 §3.3).
         case unknownNonce
         /// The answer is wrong: asking again helps only where the user has another password.
         case refused(Refusal)

@@ -32,8 +32,7 @@ public struct Dialog: Sendable {
     public let isSecure: Bool
 
     /// The dialog of an INVITE that was received (§12.1.1). Nil without a SIP URI for Contact, which an INVITE must have, and with a
-    /// Record-Route that
-    /// names no proxy; a caller of RFC 2543, which its Via tells, is called back at its From instead.
+    /// Record-Route that names no proxy; a caller of RFC 2543, which its Via tells, is called back at its From instead.
     /// - Parameters:
     ///   - localTag: the tag that our responses carry.
     ///   - sequence: of the last request that we are taken to have sent; our first request has the next number.

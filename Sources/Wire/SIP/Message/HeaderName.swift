@@ -262,8 +262,7 @@ extension HeaderName {
         }
 
         /// The first bytes of a name, and whatever is behind it, in lower case as far as names go: 0x20 turns upper case into lower and
-        /// leaves "-";
-        /// nothing else that may be in a line becomes a letter or "-" by it.
+        /// leaves "-"; nothing else that may be in a line becomes a letter or "-" by it.
         struct Folded {
             /// No known name is longer.
             static var size: Int { 24 }

@@ -11,15 +11,12 @@ extension Message {
 
     /// The message with a session description for a body, or with none, where what it came with is more or other than that; nil where it is
     /// as it should be, or cannot be used: a request is to be refused with 415 then. What cannot be refused, an ACK or a response, has none
-    /// then.
-    /// Of INVITE, ACK, UPDATE and PRACK and their responses below 300; what others bring is their receiver's affair. An answer that does
-    /// not say what it is
-    /// is taken for a description.
+    /// then. Of INVITE, ACK, UPDATE and PRACK and their responses below 300; what others bring is their receiver's affair. An answer that
+    /// does not say what it is is taken for a description.
     ///
     /// Of several parts (RFC 5621) the first that is a description counts, of alternatives the last. A body that need not be understood
     /// (RFC 3261 §20.11) is passed over, and so is a part that does not say that it must be: by that section it should be taken as if it
-    /// did,
-    /// but the location or the billing data that a carrier puts beside its offer hardly ever says anything.
+    /// did, but the location or the billing data that a carrier puts beside its offer hardly ever says anything.
     public var reducedToDescription: Message? {
         guard !content.isEmpty, method == .invite || method == .ack || method == .update || method == .prack, status ?? 0 < 300 else {
             return nil

@@ -93,8 +93,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     public var decodedUser: Text? { user?.percentDecoded }
 
     /// Whether an escape in the user part stands for a reserved character: it is none of that character, and ends no number (RFC 3261
-    /// §19.1.4). "+" is
-    /// escaped by telephones that mean it.
+    /// §19.1.4). "+" is escaped by telephones that mean it.
     public var escapesReserved: Bool { user.map { $0.escapedBytes.contains { ";/?:@&=$,".utf8.contains($0) } } ?? false }
 
     /// The user as most write it: without escapes where none of them is needed, else as on the wire; safe to stand in a URI.

@@ -81,8 +81,7 @@ public struct InviteClientTransaction: Sendable {
     }
 
     /// The transport lost the connection or could not send. Whoever has said 1xx is not waited for any less: the answer may come over
-    /// another
-    /// connection (RFC 3261 §17.1.1.2, figure 5). A 2xx that arrived stays answered.
+    /// another connection (RFC 3261 §17.1.1.2, figure 5). A 2xx that arrived stays answered.
     public mutating func transportFailed() -> [Output] {
         switch state {
         case .calling: [.transportFailed] + terminate()
