@@ -124,7 +124,7 @@ extension AppCall {
 }
 
 extension AppLine {
-    /// Where a message is written down of a dialog that may end without its call. The rules of the call would take a BYE for the call's
+    /// The leg journal for a message of a dialog that may end without its call. The rules of the call would take a BYE for the call's
     /// end: it stands under the line.
     func scribe(of call: AppCall, forDialogWith message: Message, _ direction: SessionEvent.Direction) -> LegScribe {
         guard direction == .received, message.isRequest, message.cseq.method == .bye else { return call.scribe }

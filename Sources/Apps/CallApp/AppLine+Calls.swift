@@ -6,7 +6,7 @@ import Media
 import Primitives
 import SIP
 
-/// What the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked
+/// Steps that the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked
 /// for it.
 /// An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake, but for keys
 /// and groups.

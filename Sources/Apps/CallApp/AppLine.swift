@@ -23,15 +23,15 @@ public final class AppLine: SignallingEndpoint {
     public struct Environment {
         /// The telephone that the app's CallKit belongs to.
         public var system: CallSystem
-        /// What carries SIP.
+        /// The transport of SIP messages.
         public var network: any SignallingNetwork
-        /// What carries sound.
+        /// The plane of the calls' media.
         public var media: any MediaPlane
         /// The operating system's source, or a seeded one in a rehearsal.
         public var random: any RandomNumberGenerator
         /// For answers to challenges.
         public var hash: DigestHash
-        /// Where everything is written down.
+        /// The journal of the line and its calls.
         public var journal: Journal
 
         /// Everything that the outside gives.
@@ -64,7 +64,7 @@ public final class AppLine: SignallingEndpoint {
     public let system: CallSystem
     /// The SIP side.
     public let agent: UserAgent
-    /// Where everything is written down.
+    /// The journal of the line and its calls.
     public let journal: Journal
     /// Hears of everything, in order.
     public var onEvent: (AppLineEvent) -> Void = { _ in }

@@ -42,6 +42,6 @@ public struct AppCaller: Hashable, Sendable {
     public var handle: String
     /// Whether `handle` is a telephone number.
     public var isNumber: Bool
-    /// What the caller calls itself; nil where it does not say, or does not want to be named.
+    /// The caller's display name; nil where it gives none, or does not want to be named.
     public var name: String?
 }

@@ -52,8 +52,6 @@ public final class Gateway: SignallingEndpoint {
     private var agentListener: AgentListener?
     /// How many sessions had ended when the lingering legs were swept last.
     private var sweptSessions: UInt64 = 0
-    /// No new call is taken: INVITE and OPTIONS are answered 503.
-    public private(set) var isDraining = false
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         (self.configuration, journal, network, media) = (configuration, environment.journal, environment.network, environment.media)
@@ -241,11 +239,13 @@ public final class Gateway: SignallingEndpoint {
         [userAgent.deadline, registrar.deadline, context.timers.nextDeadline, trunks.deadline].compactMap(\.self).min()
     }
 
+    /// No new call is taken: INVITE and OPTIONS are answered 503.
+    public var isDraining: Bool { incomingCalls.isDraining }
+
     /// Takes no new call from now on; those that are up go on until `endAll`.
     public func drain(at now: Instant) {
         enter(now)
         guard !isDraining else { return }
-        isDraining = true
         incomingCalls.drain()
         trunks.leave()
         settle()

@@ -61,7 +61,7 @@ extension CXCallController {
 }
 
 extension CallSystem {
-    /// What the network says by itself of a call, where the app's provider has not said it: `CXProvider.report(_:of:)` without a provider
+    /// Reports an event of the network of a call, where the app's provider has not said it: `CXProvider.report(_:of:)` without a provider
     /// at hand.
     public func report(_ event: CallExtension, of call: UUID) {
         guard let provider = self.call(call)?.provider else { return }

@@ -20,7 +20,7 @@ final class IncomingCalls {
     private let transfers: Transfers
     private let userAgent: UserAgent
     /// No new call is taken.
-    private var isDraining = false
+    private(set) var isDraining = false
 
     init(
         _ context: GatewayContext, _ table: CallTable, _ admission: Admission, _ log: RequestLog, _ router: Router,
