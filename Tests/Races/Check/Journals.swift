@@ -12,6 +12,7 @@ func raceJournal(_ run: Run) throws -> [Figure] {
         let file = try JournalFile(path: path, settings: settings) { _ in reports.add() }
         let lane = Lane<Clerk>(label: "clerk") { _, now in Clerk(file, now) }
         onThreads(4) { number in
+            var rotations = 0
             while !run.isOver {
                 switch number {
                 case 0, 1: lane.sync { clerk, now in clerk.write(50, at: now) }.map { events.add($0) }
@@ -19,7 +20,11 @@ func raceJournal(_ run: Run) throws -> [Figure] {
                     looks.add(file.counts.writtenBytes > 0 ? 1 : 0)
                     usleep(100)
                 default:
-                    try? FileManager.default.removeItem(atPath: path)
+                    // A file that is taken away before it is full is never rotated.
+                    if case let count = file.counts.rotations, count > rotations {
+                        rotations = count
+                        try? FileManager.default.removeItem(atPath: path)
+                    }
                     file.synchronize()
                     usleep(2_000)
                 }
