@@ -55,6 +55,26 @@ import Testing
         #expect(SignatureHearing(recording).verdict(expecting: Self.mine).delay == nil, "nobody knows when it was sent")
     }
 
+    /// Frames that a jitter buffer drops make the recording shorter than what it holds: the figure would be that of another signature.
+    @Test func `sound that would be heard before it was sent has no delay`() {
+        let recording = Array(Self.mine.samples()[800..<30_800])
+        for hearsBeginning in [true, false] {
+            let context = SignatureContext(began: 0.02, hearsBeginning: hearsBeginning)
+            let verdict = SignatureHearing(recording).verdict(expecting: Self.mine, context: context)
+            #expect(verdict.sound == .right && verdict.delay == nil && verdict.lastDelay == nil, "\(verdict)")
+        }
+    }
+
+    @Test(arguments: [(7_000.0, 0), (7_000, 4_000), (20, 0), (4, 60)])
+    func `a delay of more than a signature is told where the beginning is heard`(delay: Double, from start: Int) throws {
+        let sound = Self.mine.samples(), recording = Array((sound + sound + sound)[start..<start + 90_000])
+        let began = Double(start) / 8_000 + delay / 1_000
+        let context = SignatureContext(began: began, beganByEnd: began + 0.003, hearsBeginning: true)
+        let verdict = SignatureHearing(recording).verdict(expecting: Self.mine, context: context)
+        let first = try #require(verdict.delay), last = try #require(verdict.lastDelay)
+        #expect(abs(first - delay) < 0.2 && abs(last - delay - 3) < 0.2, "\(verdict)")
+    }
+
     @Test(arguments: [80, 200, 1_000]) func `a verdict says where the sound was gone, and for how long`(milliseconds: Int) throws {
         var sound = Array(Self.mine.samples().prefix(32_000))
         for index in 12_000..<12_000 + 8 * milliseconds { sound[index] = 0 }

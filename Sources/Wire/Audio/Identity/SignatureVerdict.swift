@@ -27,8 +27,9 @@ public struct SignatureVerdict: Hashable, Sendable, Codable {
     public var wrong: SoundSignature?
     /// Rounds of the expected signature that were heard whole.
     public var rounds: Int
-    /// Milliseconds from mouth to ear, of the first round that was heard and of the last; nil where the sender's clock is not known, or
-    /// nothing right was heard. One is never told from another that is longer by whole signatures (6.72 s).
+    /// Milliseconds from mouth to ear, of the first round that was heard and of the last. Nil where the sender's clock is not known, where
+    /// nothing right was heard, and where the figure is below -5 ms: then the recording is not as long as what it holds. Unless the context
+    /// says that the beginning is heard, a delay is not told from one that is longer by whole signatures (6.72 s).
     public var delay: Double?, lastDelay: Double?
     /// In the midst of the expected sound.
     public var gaps: [SignatureHearing.Gap]
@@ -44,10 +45,17 @@ public struct SignatureContext: Hashable, Sendable {
     public var began: Double?
     /// The same by the last packet, where the two clocks may have moved against each other meanwhile; nil to use `began`.
     public var beganByEnd: Double?
+    /// The recording goes on without a break from what the sender sent first, or from less than 5 s after that: delays of any length are
+    /// told.
+    public var hearsBeginning: Bool
 
     /// What is known; nothing, unless it is given.
-    public init(own: SoundSignature? = nil, upAtBeginning: Set<UInt32> = [], began: Double? = nil, beganByEnd: Double? = nil) {
+    public init(
+        own: SoundSignature? = nil, upAtBeginning: Set<UInt32> = [], began: Double? = nil, beganByEnd: Double? = nil,
+        hearsBeginning: Bool = false
+    ) {
         (self.own, self.upAtBeginning, self.began, self.beganByEnd) = (own, upAtBeginning, began, beganByEnd)
+        self.hearsBeginning = hearsBeginning
     }
 }
 
@@ -61,9 +69,11 @@ extension SignatureHearing {
         } else if rounds.isEmpty {
             verdict.sound = loudPart < 0.05 ? .silence : .unsigned
         }
-        verdict.delay = context.began.flatMap { began in rounds.lazy.compactMap(refined).first.map { Self.delay(of: $0, began: began) } }
+        verdict.delay = context.began.flatMap { began in
+            rounds.lazy.compactMap(refined).first.flatMap { Self.delay(of: $0, began: began, context) }
+        }
         verdict.lastDelay = (context.beganByEnd ?? context.began).flatMap { began in
-            rounds.reversed().lazy.compactMap(refined).first.map { Self.delay(of: $0, began: began) }
+            rounds.reversed().lazy.compactMap(refined).first.flatMap { Self.delay(of: $0, began: began, context) }
         }
         return verdict
     }
@@ -74,10 +84,17 @@ extension SignatureHearing {
         return wrong.call != 0 && wrong.call < expected.call && !context.upAtBeginning.contains(wrong.call) ? .stale : .crossTalk
     }
 
-    /// Milliseconds that a round took, less whole signatures; up to 5 ms before it was sent is taken for no time.
-    private static func delay(of sighting: Sighting, began: Double) -> Double {
+    /// Seconds by which a recording may be shorter or longer than what it holds, on a machine that is busy.
+    private static let slack = 1.0
+
+    /// Milliseconds that a round took; nil where it would have been heard before it was sent. Up to 5 ms of that are taken for no time.
+    private static func delay(of sighting: Sighting, began: Double, _ context: SignatureContext) -> Double? {
         let rate = Double(SoundSignature.sampleRate), cycle = Double(SoundSignature.length) / rate
-        let late = began + Double(sighting.position) / rate - Double(sighting.round * SoundSignature.roundLength) / rate
-        return 1_000 * (late - ((late + 0.005) / cycle).rounded(.down) * cycle)
+        let heard = Double(sighting.position) / rate, round = Double(sighting.round * SoundSignature.roundLength) / rate
+        let late = began + heard - round
+        // What is heard at a place of the recording was sent as long after the beginning, or later where the beginning was not heard.
+        let before = context.hearsBeginning ? ((heard - slack - round) / cycle).rounded(.up) : ((late + slack) / cycle).rounded(.down)
+        let delay = 1_000 * (late - max(0, before) * cycle)
+        return delay < -5 ? nil : max(0, delay)
     }
 }
