@@ -12,10 +12,13 @@ public final class MonitorServer: Sendable {
     public let address: SocketAddress
 
     /// - Parameter figures: called on the server's lane; nil before the gateway runs, and when it has stopped.
-    public init(listening address: SocketAddress, figures: @escaping @Sendable () -> GatewayFigures?) throws(SocketError) {
-        lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in
-            try MonitorDesk(address, on: lane) { Self.answer(to: $0, figures) }
-        }
+    public convenience init(listening address: SocketAddress, figures: @escaping @Sendable () -> GatewayFigures?) throws(SocketError) {
+        try self.init(listening: address) { path in Self.answer(to: path, figures) }
+    }
+
+    /// - Parameter answer: to a GET of a path; called on the server's lane.
+    public init(listening address: SocketAddress, answer: @escaping @Sendable (String) -> HTTPAnswer) throws(SocketError) {
+        lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in try MonitorDesk(address, on: lane, answer: answer) }
         self.address = lane.sync { desk, _ in desk.address } ?? address
     }
 
