@@ -155,7 +155,7 @@ loaded() {
     memory=$(server_memory)
     loads "$calls" 20 $((calls / 20 + seconds + 6)) --listen 0% >/dev/null &
     local tool=$!
-    wait_for $((calls / 20 + 20)) grep -q " $calls up" "$work/load.log" || fail "not all calls came up through $1: $(tail -3 "$work/load.log")"
+    wait_for $((calls / 20 + 20)) grep -q "\"active\":$calls," "$work/load.lines" || fail "not all calls came up through $1: $(tail -3 "$work/load.log")"
     memory=$((($(server_memory) - memory) * 1024 / calls))
     time=$(server_time) since=$(date +%s%N)
     sleep "$seconds"
@@ -171,9 +171,10 @@ loads() {
     local count=$1 rate=$2 hold=$3 TIMEFORMAT='%U %S'
     shift 3
     : >"$work/load.log"
-    { time "$binaries/hookswitch" load "sip:2000@127.0.0.1:$sip_port" --both-ends --local "127.0.0.1:$trunk_port" --calls "$count" --rate "$rate" --hold "$hold" \
-        --concurrent $((count + 10)) --slo 'failed<=0%' "$@" >"$work/load.log" 2>&1 || echo "exit code $?" >>"$work/load.log"; } 2>"$work/time"
-    ! grep -qE '^SLO BROKEN|^exit code [12]' "$work/load.log" || return 1
+    : >"$work/load.lines"
+    { time "$binaries/hookswitch" load "sip:2000@127.0.0.1:$sip_port" --both-ends --local "127.0.0.1:$trunk_port" --calls "$count" --rate "$rate" --talk-time "$hold" \
+        --concurrent $((count + 10)) --slo 'failed<=0%' --stream "$work/load.lines" "$@" >"$work/load.log" 2>&1 || echo "exit code $?" >>"$work/load.log"; } 2>"$work/time"
+    ! grep -qE '^SLO failed|^exit code [12]' "$work/load.log" || return 1
     awk '{ print ($1 + $2) * 1000000 }' "$work/time"
 }
 

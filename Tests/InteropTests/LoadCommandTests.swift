@@ -30,12 +30,12 @@ extension Strains {
         @Test func `accounts register and call each other through the gateway, and both are back to where they were`() async throws {
             let gateway = try await Self.gateway()
             let arguments = [
-                gateway.address, "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "12", "--hold", "2",
+                gateway.address, "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "12", "--talk-time", "2",
                 "--concurrent", "20",
             ]
             let run = try await Self.load(
                 gateway,
-                arguments + ["--target-journal", gateway.journalFile, "--target-pid", "\(gateway.program.pid)", "--slo", "setup_p95<20s"])
+                arguments + ["--target-journal", gateway.journalFile, "--target-pid", "\(gateway.program.pid)", "--slo", "setup_max<20s"])
             let counts = try #require(run.report["counts"] as? [String: Any]),
                 metrics = try #require(run.report["metrics"] as? [String: Any])
             #expect(counts["answered"] as? Int == 12 && counts["good"] as? Int == 12, "\(run.lines.joined(separator: "\n"))")
@@ -60,7 +60,7 @@ extension Strains {
             let run = try await Self.load(
                 gateway,
                 way + [
-                    "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "8", "--hold", "2", "--slo",
+                    "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "8", "--talk-time", "2", "--slo",
                     "encrypted>=100",
                 ])
             let counts = try #require(run.report["counts"] as? [String: Any]),
@@ -88,9 +88,10 @@ extension Strains {
             let gateway = try await Self.gateway()
             let program = try Program(
                 Place.hookswitch,
-                ["load", "sip:9196@\(gateway.address)", "--rate", "10", "--calls", "1000", "--hold", "60"] + Self.ports(gateway))
+                ["load", "sip:9196@\(gateway.address)", "--rate", "10", "--calls", "1000", "--talk-time", "60", "--stream", "/dev/stderr"]
+                    + Self.ports(gateway))
             defer { program.kill() }
-            try await program.line(containing: " up")
+            try await program.line(containing: #""answered":"#)
             program.signal(SIGINT)
             _ = try await program.exitCode(within: .seconds(30))
             #expect(program.lines.all.contains { $0.hasPrefix("calls ") && $0.hasSuffix("stopped early") }, "\(program.transcript)")

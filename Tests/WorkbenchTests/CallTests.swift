@@ -98,8 +98,8 @@ import Workbench
         }
     }
 
-    /// No loss is counted behind the last packet that came, and no status is missing from a BYE that nobody answers.
-    @Test(arguments: [(CallScript.Expectation.echo, true), (.echo, false), (.sound, false)])
+    /// The numbers of the packets tell no loss behind the last one, and no status is missing from a BYE that nobody answers.
+    @Test(arguments: [(CallScript.Expectation.echo, true), (.sound, true), (.echo, false), (.sound, false)])
     func `a far end that dies in the middle of a call makes it no good one`(expectation: CallScript.Expectation, dies: Bool) throws {
         var script = CallScript()
         script.source = samples(seed: 1, seconds: 8)
@@ -113,9 +113,41 @@ import Workbench
         pair.room.run(seconds: 60)
         let result = try #require(pair.finished?.record).result()
         #expect((result.verdict == .cutShort) == dies)
-        #expect(
-            !result.isGood && result.failure == (dies ? "nothing came in the last 5.1 s" : "the BYE was not answered"),
-            "\(result.failure ?? "")")
+        let isNamed =
+            result.failure?.wholeMatch(of: /nothing came in the last 5.[12] s: the sound stopped 2.[78] s after the answer/) != nil
+        #expect(!result.isGood && (dies ? isNamed : result.failure == "the BYE was not answered"), "\(result.failure ?? "")")
+        let packets = try #require(result.packets)
+        #expect(packets.lossPercent.map { dies ? abs($0 - 64) < 2 : $0 == 0 } == true, "\(packets)")
+        #expect(packets.mos.map { dies ? $0 < 2 : $0 > 4 } == true && (packets.stoppedAfter != nil) == dies, "\(packets)")
+    }
+
+    @Test(arguments: [true, false]) func `a hold, and keys, cost no sound, and a stop after them does`(stops: Bool) throws {
+        var script = CallScript()
+        (script.source, script.duration) = (samples(seed: 1, seconds: 30), .seconds(10))
+        script.digits = ["1", "2", "#"].compactMap { DTMFDigit($0) }
+        let pair = Pair(calling: script) { $0.script.source = .tone(Tone(500)) }
+        pair.start()
+        pair.room.run(seconds: 3)
+        let call = try #require(pair.answeredCall)
+        #expect(call.setHold(true, at: pair.room.now))
+        pair.room.run(seconds: 3)
+        #expect(call.setHold(false, at: pair.room.now))
+        pair.room.run(seconds: 1)
+        if stops { pair.room.loses = { _ in true } }
+        pair.room.run(seconds: 10)
+        let result = try #require(pair.finished?.record).result(), packets = try #require(result.packets)
+        #expect((result.verdict == .cutShort) == stops && (packets.lossPercent ?? 0 > 20) == stops, "\(result)")
+        #expect((packets.stoppedAfter.map { abs($0 - 6_790) < 100 } ?? false) == stops, "\(packets)")
+    }
+
+    @Test func `a prompt may end`() throws {
+        var script = CallScript()
+        (script.expectation, script.duration) = (.prompt, .seconds(6))
+        let pair = Pair(calling: script) { $0.script.source = samples(seed: 2, seconds: 2) }
+        pair.start()
+        pair.room.run(seconds: 9)
+        let result = try #require(pair.finished?.record).result()
+        #expect(result.isGood && result.packets?.lossPercent == 0 && result.packets?.stoppedAfter.map { $0 < 2_300 } == true, "\(result)")
     }
 
     @Test func `a call whose BYE nobody answers is told of where its end is not waited for`() throws {

@@ -59,21 +59,64 @@ import UserAgent
         #expect(load.calls.map { $0.findings.map(\.kind) } == [[], [.stale], [.crossTalk], [.silence]])
     }
 
-    /// No loss is counted behind the last packet that came.
-    @Test(arguments: [true, false])
-    func `sound that stops in the middle of a call is a fault where our own was to come back, and none of a prompt`(expectsEcho: Bool) {
-        let load = Load({ ($0.calls, $0.hold, $0.expectsEcho) = (3, .fixed(.seconds(4)), expectsEcho) }) { number, script in
+    /// The numbers of the packets tell no loss behind the last one that came.
+    @Test(arguments: ExpectedSound.allCases)
+    func `sound that stops in the middle of a call is lost, but for a prompt`(expected: ExpectedSound) throws {
+        let load = Load({ ($0.calls, $0.hold, $0.expects) = (3, .fixed(.seconds(4)), expected) }) { number, script in
             let sound = SoundSignature(run: 1, call: UInt32(number), side: .caller).samples()
             script.source = .samples(Array(sound.prefix(8_000)), sampleRate: 8_000, loops: false)
         }
         load.run(seconds: 20)
+        let isLost = expected == .echo || expected == .sound, caller = try #require(load.calls[0].caller)
+        #expect(load.calls.map(\.outcome) == [CallFigures.Outcome](repeating: isLost ? .faulty : .good, count: 3))
+        #expect(load.tally.findings[.missing]?.count == (isLost ? 3 : nil) && load.tally.findings.count == (isLost ? 1 : 0))
+        #expect(caller.lossPercent.map { abs($0 - (isLost ? 75 : 0)) < 1.5 } == true, "\(caller)")
+        #expect(caller.mos.map { isLost ? $0 < 2 : $0 > 4 } == true, "\(caller)")
+        #expect(caller.stoppedAfter.map { abs($0 - 1_000) < 100 } == true, "\(caller)")
+        guard isLost else { return }
+        let text = try #require(load.tally.findings[.missing]?.text), second = try #require(load.calls[0].findings.first?.second)
+        #expect(text.contains("stopped 1.0 s after the answer, and ") && abs(second - 1) < 0.1, "\(text)")
+        if expected == .echo { #expect(text.contains("\(caller.sent - caller.received) of \(caller.sent) packets did not come back")) }
+    }
+
+    @Test(arguments: [true, false])
+    func `one direction that stops is lost with its second, and what is sent after the hang-up is not`(toCallee: Bool) throws {
+        let load = Load(playsItself: true) { ($0.calls, $0.hold) = (1, .fixed(.seconds(5))) }
+        load.run(seconds: 2)
+        let leg = try #require(load.client.phone.calls.values.first { $0.record.isOutgoing != toCallee }), port = leg.media.reservation?.rtp
+        load.room.losesTo = { $0.port == port }
+        load.run(seconds: 30)
+        let call = try #require(load.calls.first), ends = [call.caller, call.callee]
+        let stopped = ends[toCallee ? 1 : 0], other = ends[toCallee ? 0 : 1]
+        #expect(stopped?.lossPercent.map { abs($0 - 60) < 2 } == true && other?.lossPercent == 0, "\(call)")
+        #expect(stopped?.mos.map { $0 < 2 } == true && other?.mos.map { $0 > 4 } == true)
         #expect(
-            load.calls.map(\.outcome) == [CallFigures.Outcome](repeating: expectsEcho ? .faulty : .good, count: 3),
-            "\(load.calls.flatMap(\.findings))")
-        #expect(load.tally.findings[.missing]?.count == (expectsEcho ? 3 : nil))
-        let missing = load.calls[0].caller.map { $0.sent - $0.received } ?? 0
-        #expect(missing > 100)
-        if expectsEcho { #expect(load.tally.findings[.missing]?.text.contains("\(missing) of ") == true && load.tally.findings.count == 1) }
+            call.findings.map(\.kind) == [.missing] && call.findings.first?.second.map { abs($0 - 2) < 0.1 } == true, "\(call.findings)")
+        #expect(call.findings[0].text.hasPrefix(toCallee ? "from caller to callee: stopped " : "from callee to caller: stopped "))
+    }
+
+    @Test func `sound that comes long after it was spoken is a fault, and no loss`() throws {
+        let load = Load(playsItself: true) { ($0.calls, $0.hold) = (1, .fixed(.seconds(5))) }
+        load.run(seconds: 0.025)
+        let leg = try #require(load.client.phone.calls.values.first { !$0.record.isOutgoing }), port = leg.media.reservation?.rtp
+        load.room.delaysTo = { $0.port == port ? .seconds(1) : .zero }
+        load.run(seconds: 30)
+        let call = try #require(load.calls.first), callee = try #require(call.callee)
+        #expect(callee.delay.map { abs($0 - 1_003) < 1 } == true && call.caller?.delay.map { $0 < 5 } == true, "\(call)")
+        #expect(call.findings.map(\.kind) == [.longDelay] && call.findings[0].direction == .out, "\(call.findings)")
+        #expect(callee.mos.map { $0 < 2 } == true && call.caller?.mos.map { $0 > 4 } == true, "\(call)")
+    }
+
+    @Test func `packets that a callee sends after the hang-up, which it never hears of, are not lost`() throws {
+        let load = Load(playsItself: true) { ($0.calls, $0.hold) = (2, .fixed(.seconds(3))) }
+        load.room.place(at: Room.address(3)) { message, _ in message.isRequest && message.method == .bye ? nil : Room.forwarded(message) }
+        load.run(seconds: 100)
+        #expect(load.calls.count == 2)
+        for call in load.calls {
+            #expect(
+                call.findings.map(\.kind) == [.noEnd] && call.findings[0].consequences?.map(\.kind) == [.forgottenEnd], "\(call.findings)")
+            #expect(call.caller?.lossPercent == 0 && call.callee?.lossPercent == 0, "\(call)")
+        }
     }
 
     @Test(arguments: [[CallStep.hangUp], [.hold, .wait(.milliseconds(500)), .resume, .hangUp]])
@@ -250,7 +293,7 @@ private final class Load {
         (plan.target, plan.arrivals, plan.hold, plan.playsBothEnds) = (
             URI(user: "callee", address: Room.address(playsItself ? 3 : 2)), ArrivalPlan(rate: 10), .fixed(.seconds(2)), playsItself
         )
-        plan.expectsEcho = !playsItself
+        plan.expects = playsItself ? .sound : .echo
         shape(&plan)
         client = LoadClient(phone: seat.phone, plan: plan)
         seat.client = client

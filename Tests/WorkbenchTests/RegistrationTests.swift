@@ -51,7 +51,7 @@ import Workbench
         pair.caller.start(at: pair.room.now)
         pair.room.run(seconds: 2.2)
         let finished = try #require(pair.finished)
-        #expect(finished.record == nil && finished.failure == "the registration of caller failed with 408: no answer in time")
+        #expect(finished.record == nil && finished.failure == "the registration of caller failed: no answer in time")
     }
 
     @Test(arguments: [(3, true), (4, false)] as [(UInt32, Bool)])

@@ -14,6 +14,10 @@ final class Room {
     private(set) var log: [String] = []
     /// Says which packets of media are lost.
     var loses: (Int) -> Bool = { _ in false }
+    /// Says whether all that goes to an address is.
+    var losesTo: (SocketAddress) -> Bool = { _ in false }
+    /// How much longer than others packets to an address take.
+    var delaysTo: (SocketAddress) -> Duration = { _ in .zero }
     /// Addresses that cannot be bound.
     var unbindable: Set<String> = []
 
@@ -135,7 +139,8 @@ final class Room {
     fileprivate func carry(_ bytes: [UInt8], from: SocketAddress, to: SocketAddress, name: String) {
         packetsSent += 1
         if bytes.count > 1, !(192...223).contains(bytes[1]) { write("\(name) rtp") }
-        if !loses(packetsSent) { packets.append((now + .milliseconds(3), bytes, from, to)) }
+        if !loses(packetsSent), !losesTo(to) { packets.append((now + .milliseconds(3) + delaysTo(to), bytes, from, to)) }
+        packets.sort { $0.due < $1.due }
     }
 
     private func deliverPacket() {

@@ -34,6 +34,41 @@ import Testing
         #expect(verdicts.map { $0.actual?.rounded() } == [95, 100, 2, nil])
     }
 
+    @Test(arguments: [("setup_p95<1s", 20), ("setup_p5<1s", 20), ("setup_p99<1s", 100), ("setup_p99.9<1s", 1_000), ("setup_max<1s", 1)])
+    func `a percentile of too few values is not measured, which is not passed`(term: String, needed: Int) throws {
+        let level = try ServiceLevel(parsing: term)
+        var tally = LoadTally()
+        for number in 1..<needed { tally.add(call(UInt32(number), setup: 5)) }
+        let open = try #require(level.verdicts(on: tally).first)
+        #expect(open.state == .notMeasured && !open.isKept && !level.isKept(by: tally) && !level.isBroken(by: tally))
+        if needed == 20 { #expect(open.outcome.hasPrefix("19 values, and 20 are needed for p"), "\(open)") }
+        tally.add(call(UInt32(needed), setup: 5))
+        #expect(level.verdicts(on: tally).map(\.state) == [.passed])
+    }
+
+    @Test func `a direction has figures of its own, and the worse of both counts`() throws {
+        var tally = LoadTally(), one = call(1), other = call(2)
+        (one.caller, one.callee) = (
+            EndFigures(sent: 1, received: 1, lossPercent: 4, mos: 3), EndFigures(sent: 1, received: 1, lossPercent: 1, mos: 4)
+        )
+        (other.caller, other.reported) = (
+            EndFigures(sent: 1, received: 1, lossPercent: 0, mos: 4.4), ReportedFigures(lossPercent: 9, mos: 2)
+        )
+        for call in [one, other] { tally.add(call) }
+        func range(_ metric: LoadMetric) -> [Double] { [tally[metric].minimum, tally[metric].maximum].compactMap { $0?.rounded() } }
+        #expect(range(.loss) == [4, 9] && tally[.loss].count == 2 && range(.lossIn) == [0, 4] && range(.lossOut) == [1, 9])
+        #expect(range(.mos) == [2, 3] && range(.mosIn) == [3, 4] && range(.mosOut) == [2, 4])
+        let level = try ServiceLevel(parsing: "loss_out_max<5%,mos_in_min>=3,r_in_max<1")
+        #expect(level.verdicts(on: tally).map(\.state) == [.failed, .passed, .notMeasured])
+    }
+
+    @Test func `a call with several findings is one of a share`() {
+        var tally = LoadTally(), bad = call(1, isGood: false)
+        bad.findings = [Finding(.oneWay, "x"), Finding(.silence, "y")]
+        tally.add(bad)
+        #expect(tally.percent(with: .silent) == 100 && tally.percent(with: .oneWay) == 100 && tally.percent(with: .crossTalk) == 0)
+    }
+
     @Test func `RFC 6076's ratios count as it says`() {
         var tally = LoadTally()
         for (status, count) in [(200, 6), (486, 2), (302, 1), (503, 1), (408, 1)] {
@@ -51,15 +86,15 @@ import Testing
         ] as [([UInt32], String?)])
     func `calls at equal distances are named as such`(numbers: [UInt32], pattern: String?) {
         var found = FoundCalls()
-        for number in numbers { found.add(number, "x") }
+        for number in numbers { found.add(number, Finding(.missing, "x")) }
         #expect(found.pattern == pattern)
     }
 
     @Test func `a call with two findings of a kind counts once, also when its number is not kept any more`() {
         var found = FoundCalls()
         for number in 1...1_010 as ClosedRange<UInt32> {
-            found.add(number, "one")
-            found.add(number, "other")
+            found.add(number, Finding(.missing, "one"))
+            found.add(number, Finding(.missing, "other"))
         }
         #expect(found.count == 1_010 && found.numbers.count == 1_000)
     }

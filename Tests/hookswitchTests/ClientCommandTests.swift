@@ -78,11 +78,12 @@ import Workbench
         }
     }
 
-    @Test(arguments: [
-        ("4444", 404, "404 Not Found, ended by the other side"),
-        ("9196 --register 1001 --password wrong", 0, "no call: the registration of 1001 failed with 401"),
-    ])
-    func `a call that fails is exit code 1, and says why`(arguments: String, status: Int, line: String) throws {
+    @Test(
+        arguments: [
+            ("4444", 404, "404 Not Found, ended by the other side"),
+            ("9196 --register 1001 --password wrong", nil, "no call: the registration of 1001 failed with 401"),
+        ] as [(String, Int?, String)])
+    func `a call that fails is exit code 1, and says why`(arguments: String, status: Int?, line: String) throws {
         let gateway = try EchoGateway()
         defer { gateway.server.stop() }
         let result = try call("\(arguments) --server \(gateway.address)").result
@@ -120,10 +121,12 @@ import Workbench
     }
 
     /// Without what the network says it would be 408 after `--timeout`.
-    @Test(arguments: ["", " --tcp"]) func `a call to where nobody is fails soon`(transport: String) throws {
+    @Test(arguments: [("", "udp", ""), (" --tcp", "tcp", ", or no way leads there")])
+    func `a call to where nobody is fails soon, and has no status that nobody sent`(option: String, transport: String, end: String) throws {
         let port = try FreePorts.block(of: 1, .v4).lowerBound
-        let result = try call("sip:9196@127.0.0.1:\(port)\(transport)").result
-        #expect(CallText.status(result) == "503, nothing can be sent there")
+        let result = try call("sip:9196@127.0.0.1:\(port)\(option)").result
+        #expect(CallText.status(result) == "no call: nobody listens at \(transport) 127.0.0.1:\(port)\(end)")
+        #expect(String(decoding: try JSONEncoder().encode(result), as: UTF8.self).contains(#""status":null"#) && !result.isGood)
     }
 
     @Test func `a ping that fails says why, in its JSON too`() throws {

@@ -32,6 +32,12 @@ import Workbench
         ),
         ("--calibrate --ports 40000-40001", "--calibrate needs four media ports or more: a pair for each end; got '40000-40001'"),
         ("sip:1@127.0.0.1 --hold long", "--hold takes seconds as 10, or exponential:10, got 'long'"),
+        ("sip:1@127.0.0.1 --talk-time long", "--talk-time takes seconds as 10, or exponential:10, got 'long'"),
+        ("sip:1@127.0.0.1 --talk-time 0", "--talk-time takes seconds from 0.1 to 86400, got 0"),
+        ("sip:1@127.0.0.1 --metrics 127.0.0.1", "--metrics takes an address and a port as 127.0.0.1:9465, got '127.0.0.1'"),
+        ("sip:1@127.0.0.1 --baseline \(#filePath)", "--baseline: '\(#filePath)' is no report of 'hookswitch load --json FILE'"),
+        ("sip:1@127.0.0.1 --json - --stream -", "only one report can go to standard output"),
+        ("--calibrate --baseline x", "--calibrate calls an echo of its own: leave --baseline out"),
         ("sip:1@127.0.0.1 --mix hodl=5", "--mix knows no 'hodl' (did you mean 'hold'?); there are hold, dtmf, reinvite, cancel, busy"),
         ("sip:1@127.0.0.1 --mix hold=60,dtmf=60", "--mix makes more than 100 %: 'hold=60,dtmf=60'"),
         ("sip:1@127.0.0.1 --mix hold=1,hold=2", "--mix names 'hold' twice: 'hold=1,hold=2'"),
@@ -43,7 +49,7 @@ import Workbench
         ("sip:1@127.0.0.1 --ramp 1:100:1e-300:1", "--ramp makes more than 10000 steps: '1:100:1e-300:1'"),
         ("sip:1@127.0.0.1 --ramp 1:10000:0.0001:1", "--ramp makes more than 10000 steps: '1:10000:0.0001:1'"),
         ("sip:1@127.0.0.1 --listen 10", "--listen takes a share as 10%, got '10'"),
-        ("sip:1@127.0.0.1 --expect ecco", "--expect is sound, echo or nothing, got 'ecco' (did you mean 'echo'?)"),
+        ("sip:1@127.0.0.1 --expect ecco", "--expect is sound, prompt, echo or nothing, got 'ecco' (did you mean 'echo'?)"),
         ("sip:1@127.0.0.1 --slo setpu_p95<200ms", "--slo: 'setpu_p95<200ms': there is no 'setpu' (did you mean 'setup'?)"),
         ("sip:1@127.0.0.1 --slo setup<200ms", "--slo: 'setup<200ms': say which: setup_p95, setup_mean, setup_min or setup_max"),
         ("sip:1@127.0.0.1 --slo failed<5ms", "--slo: 'failed<5ms': '5ms' is no limit in %"),
@@ -86,6 +92,28 @@ import Workbench
     @Test func `a place where no report can be written is exit code 3, before a call is made`() throws {
         let failure = try #require(throws: Failure.self) { try self.order("sip:1@127.0.0.1 --html /nowhere/load.html") }
         #expect(failure.exitCode == 3 && failure.message == "/nowhere/load.html cannot be written: the place is not writable")
+    }
+
+    @Test func `a report of before that is not there is exit code 3`() throws {
+        let failure = try #require(throws: Failure.self) { try self.order("sip:1@127.0.0.1 --baseline /nowhere.json") }
+        #expect(failure.exitCode == 3 && failure.message == "/nowhere.json cannot be read")
+    }
+
+    @Test(arguments: ["--talk-time 7", "--hold 7", "--hold 3 --talk-time 7"]) func `a call lasts as long as is said`(option: String) throws
+    {
+        #expect(try order("sip:1@127.0.0.1 " + option).plan.hold == .fixed(.seconds(7)))
+        #expect(try order("sip:1@127.0.0.1").plan.hold == .fixed(.seconds(10)))
+    }
+
+    @Test(arguments: ["load", "call", "answer"]) func `the help has a default for each option, and no old name`(name: String) throws {
+        let command = try #require(Hookswitch.configuration.subcommands.first { $0._commandName == name })
+        let lines = Hookswitch.helpMessage(for: command, columns: 200).split(separator: "\n", omittingEmptySubsequences: false)
+        let starts = lines.indices.filter { lines[$0].hasPrefix("  -") && lines[$0].contains("<") }
+        #expect(starts.count > 15 && !lines.contains { $0.contains("--hold ") })
+        for start in starts {
+            let text = lines[start...].dropFirst().prefix { $0.hasPrefix("          ") }.reduce(String(lines[start])) { $0 + " " + $1 }
+            #expect(text.contains("(default: "), "\(text)")
+        }
     }
 
     @Test func `accounts call each other in pairs, with passwords by their numbers`() throws {

@@ -142,6 +142,34 @@ import Workbench
         }
     }
 
+    /// What the folder's mode allows is not asked: root may write to any, and to /proc nobody.
+    @Test(arguments: ["/proc/report.html", "/sys/report.html"]) func `a place is tried by opening it, before a call is made`(path: String)
+        throws
+    {
+        for option in ["--html", "--json", "--junit", "--csv", "--stream"] {
+            let words = ["load", "sip:1@127.0.0.1", option, path], load = try #require(try Hookswitch.parseAsRoot(words) as? Load)
+            let failure = try #require(throws: Failure.self) { try load.options.order() }
+            #expect(failure.exitCode == 3 && failure.message.hasPrefix("\(path) cannot be written: "), "\(failure)")
+        }
+        let call = try #require(try Hookswitch.parseAsRoot(["call", "sip:1@127.0.0.1", "--record", path]) as? Call)
+        let failure = try #require(throws: Failure.self) { try call.plan() }
+        #expect(failure.exitCode == 3 && failure.message.hasPrefix("\(path) cannot be written: "), "\(failure)")
+    }
+
+    @Test func `a place that was tried is as it was before`() throws {
+        try inFolder { path in
+            _ = try ReportFile(path)
+            #expect(!FileManager.default.fileExists(atPath: path))
+            try FileManager.default.createSymbolicLink(atPath: path + "-link", withDestinationPath: "later")
+            _ = try ReportFile(path + "-link")
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "later").path))
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path + "-link") == "later")
+            try "before".write(toFile: path, atomically: false, encoding: .utf8)
+            _ = try ReportFile(path)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "before")
+        }
+    }
+
     @Test func `a place that takes no report keeps it from no other, and the first error is told`() throws {
         var reached: [Int] = []
         let failure = try #require(throws: Failure.self) {

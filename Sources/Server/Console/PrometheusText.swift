@@ -13,7 +13,19 @@ public struct PrometheusText: Sendable {
     }
 
     /// None.
-    init() {}
+    package init() {}
+
+    /// A family without labels that is none of the gateway's.
+    package mutating func add(_ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: any MetricValue) {
+        add(MetricFamily.single(name, kind, help) { _ in nil }, [.init(labels: [], value: value)])
+    }
+
+    /// A family with one label that is none of the gateway's, with a line for each value of the label.
+    package mutating func add(
+        _ name: String, _ kind: MetricFamily.Kind, _ help: String, by label: String, _ values: [(String, any MetricValue)]
+    ) {
+        add(MetricFamily.labelled(name, kind, help, by: label, []), values.map { .init(labels: [$0.0], value: $0.1) })
+    }
 
     /// - Precondition: a family comes once.
     mutating func add(_ family: MetricFamily, _ samples: [MetricFamily.Sample]) {

@@ -9,20 +9,46 @@ extension LiveLoad.Outcome {
     ///   - slo: what it has to keep.
     ///   - findsKnee: whether the steps are judged one by one, and the last that held is told.
     public func report(_ run: LoadReport.Run, plan: LoadPlan, slo: ServiceLevel?, findsKnee: Bool) -> LoadReport? {
-        guard let evidence else { return nil }
-        let validity = Validity(evidence), tally = state.tally
-        let verdicts = (slo?.verdicts(on: tally) ?? []).map { verdict in
-            var verdict = verdict
-            verdict.isToolsFault = !verdict.isKept && !validity.isBelievable
-            return verdict
-        }
-        let steps = plan.arrivals.steps.count > 1 ? steps(plan, slo) : []
+        guard var evidence else { return nil }
+        let tally = state.tally, steps = plan.arrivals.steps.count > 1 ? steps(plan, slo) : []
+        evidence.askedRate = plan.arrivals.steps.count == 1 ? plan.arrivals.steps.first?.rate : nil
+        evidence.arriving = arriving(plan)
+        evidence.judgesRate = !findsKnee
+        if findsKnee { evidence.calls = state.stepCallLateness.values.reduce(Lateness(), +) }
+        let validity = Validity(evidence), knee = findsKnee ? LoadReport.Knee(steps) : nil
+        // A search goes on until a term fails: what counts is the step that it has found.
+        let verdicts = knee.map { knee in (steps.last { $0.rate == knee.lastKept } ?? steps.first)?.slo ?? [] } ?? slo?.verdicts(on: tally)
         return LoadReport(
-            run: run, validity: validity, counts: counts(tally), ratios: ratios(tally), encryption: encryption(tally),
+            run: run, validity: validity, counts: counts(tally), ratios: ratios(tally), encryption: encryption(tally), machine: .this,
+            totals: .init(talkTime: tally.talkTime, packetsSent: tally.packetsSent, packetsReceived: tally.packetsReceived),
             metrics: metrics(tally), histograms: histograms(tally),
-            findings: Self.findings(tally) + lateCalls(), slo: verdicts, steps: steps, knee: findsKnee ? knee(steps) : nil, leaks: leaks,
+            findings: Self.findings(tally) + lateCalls(), slo: Self.judged(verdicts ?? [], validity), steps: steps, knee: knee,
+            leaks: leaks,
             series: LoadSeries.points(of: state.calls), calls: state.calls.sorted { $0.number < $1.number },
             callsLeftOut: state.callsLeftOut)
+    }
+
+    /// A term that failed may be the tool's own fault; one that passed at another rate than the one that was asked for says nothing.
+    private static func judged(_ verdicts: [ServiceLevel.Verdict], _ validity: Validity) -> [ServiceLevel.Verdict] {
+        verdicts.map { verdict in
+            var verdict = verdict
+            let isTimed = (try? ServiceLevel(parsing: verdict.term).terms.first?.isTimed) ?? false
+            if verdict.state == .failed, !validity.blamesTarget {
+                verdict.leaveOpen("and the tool may have been why", isToolsFault: true)
+            } else if verdict.state == .passed, isTimed, !validity.isValid, !validity.rate.isKept {
+                verdict.leaveOpen("of the calls that were let in", isToolsFault: false)
+            }
+            return verdict
+        }
+    }
+
+    /// How long calls were due for; nil where nobody knows.
+    private func arriving(_ plan: LoadPlan) -> Duration? {
+        if progress.skipped > 0, let duration = plan.duration { return min(duration, elapsed) }
+        guard let rate = plan.arrivals.steps.first?.rate, let last = state.calls.map(\.began).max(), state.callsLeftOut == 0 else {
+            return nil
+        }
+        return .seconds(fraction: last + 1 / rate)
     }
 
     private func counts(_ tally: LoadTally) -> LoadReport.Counts {
@@ -57,12 +83,7 @@ extension LiveLoad.Outcome {
     }
 
     private static func findings(_ tally: LoadTally) -> [LoadReport.Found] {
-        Finding.Kind.allCases.compactMap { kind in
-            tally.findings[kind].map {
-                LoadReport.Found(
-                    kind: kind, calls: $0.count, numbers: Array($0.numbers.sorted().prefix(20)), pattern: $0.pattern, text: $0.text)
-            }
-        }
+        Finding.Kind.allCases.compactMap { kind in tally.findings[kind].map { LoadReport.Found(kind, $0) } }
     }
 
     /// Answers and first packets that came far later than those of the others: more than half a second, and four times the median.
@@ -76,39 +97,63 @@ extension LiveLoad.Outcome {
         let median = sorted[sorted.count / 2], limit = max(median * 4, median + 500)
         let late = timed.filter { $0.1 > limit }
         if let worst = late.map(\.1).max() {
-            var found = FoundCalls()
-            for (number, _) in late.sorted(by: { $0.0 < $1.0 }) { found.add(number, "") }
-            let text =
-                "\(what) up to \(Number.text(worst)) ms after \(kind == .lateAnswer ? "the INVITE" : "the answer"), where half of all took \(Number.text(median)) ms"
-            return LoadReport.Found(
-                kind: kind, calls: found.count, numbers: Array(found.numbers.prefix(20)), pattern: found.pattern, text: text)
+            let after = kind == .lateAnswer ? "the INVITE" : "the answer"
+            return found(
+                kind, late.map(\.0),
+                "\(what) up to \(Number.text(worst)) ms after \(after), where half of all took \(Number.text(median)) ms")
         }
         guard median >= 1_000 else { return nil }
-        return LoadReport.Found(
-            kind: kind, calls: sorted.count, numbers: Array(timed.map(\.0).sorted().prefix(20)), pattern: nil,
-            text: "\(what) late for all: half of them waited \(Number.text(median)) ms or longer")
+        return found(kind, timed.map(\.0), "\(what) late for all: half of them waited \(Number.text(median)) ms or longer")
+    }
+
+    private func found(_ kind: Finding.Kind, _ numbers: [UInt32], _ text: String) -> LoadReport.Found {
+        var calls = FoundCalls()
+        for number in numbers.sorted() { calls.add(number, Finding(kind, text)) }
+        return LoadReport.Found(kind, calls)
     }
 
     private func steps(_ plan: LoadPlan, _ slo: ServiceLevel?) -> [LoadReport.StepResult] {
         state.steps.keys.sorted().compactMap { index in
             guard let tally = state.steps[index], plan.arrivals.steps.indices.contains(index) else { return nil }
-            let isKept = slo?.isKept(by: tally)
+            let outcome = slo.map { $0.state(of: tally) }
             return LoadReport.StepResult(
                 rate: plan.arrivals.steps[index].rate, calls: tally.calls, notBegun: tally.notBegun, failedPercent: tally.failedPercent,
                 setupP95: tally[.setup].percentile(95),
-                packetLatenessP99: state.stepLateness[index]?.percentile(99).map(\.inMilliseconds), slo: slo?.verdicts(on: tally) ?? [],
-                isKept: isKept == true && tally.notBegun > 0 ? nil : isKept)
+                packetLatenessP99: state.stepLateness[index].flatMap { Validity.Late($0)?.p99 }, attempts: state.attempts[index] ?? 1,
+                isToolLate: state.isToolLate(in: index), slo: slo?.verdicts(on: tally) ?? [], state: outcome,
+                isKept: outcome.flatMap { $0 == .notMeasured ? nil : $0 == .passed })
         }
     }
+}
 
-    /// The steps are taken from the first on: one that holds after one that broke, or was not offered, proves nothing.
-    private func knee(_ steps: [LoadReport.StepResult]) -> LoadReport.Knee {
-        let kept = steps.prefix { $0.isKept == true }, next = steps.dropFirst(kept.count).first,
-            broken = next.flatMap { $0.isKept == false ? $0 : nil }
-        let isOwn = broken?.packetLatenessP99.map { $0 >= Validity.greatestPacketLateness } ?? false
-        return LoadReport.Knee(
-            lastKept: kept.last?.rate, firstBroken: broken?.rate, firstNotOffered: broken == nil ? next?.rate : nil,
-            broken: broken?.slo.filter { !$0.isKept }.map { "\($0.term) (was \($0.actual.map(Number.text) ?? "not measured"))" } ?? [],
-            isToolsOwn: isOwn)
+extension ServiceLevel {
+    /// Of a step, as a whole. A term that has failed has failed at the rate that was not kept, too.
+    func state(of tally: LoadTally) -> Verdict.State {
+        if isBroken(by: tally) { return .failed }
+        return tally.notBegun == 0 && isKept(by: tally) ? .passed : .notMeasured
+    }
+}
+
+extension LoadReport.Found {
+    init(_ kind: Finding.Kind, _ calls: FoundCalls) {
+        let directions = Finding.Direction.allCases.filter(calls.directions.contains)
+        let consequences = calls.consequences.map { ($0.key.rawValue, $0.value) }
+        self.init(
+            kind: kind, calls: calls.count, numbers: Array(calls.numbers.sorted().prefix(20)), pattern: calls.pattern, text: calls.text,
+            directions: directions.isEmpty ? nil : directions, second: calls.first?.second,
+            consequences: consequences.isEmpty ? nil : Dictionary(uniqueKeysWithValues: consequences))
+    }
+}
+
+extension LoadReport.Knee {
+    /// The steps are taken from the first on: one that passed after one that failed, or was not offered, proves nothing.
+    init(_ steps: [LoadReport.StepResult]) {
+        let passed = steps.prefix { $0.state == .passed }, next = steps.dropFirst(passed.count).first
+        let isFailed = next?.state == .failed, isOffered = next?.notBegun == 0
+        self.init(
+            lastKept: passed.last?.rate, firstBroken: isFailed ? next?.rate : nil,
+            firstNotOffered: !isFailed && !isOffered ? next?.rate : nil, firstNotMeasured: !isFailed && isOffered ? next?.rate : nil,
+            broken: next?.slo.filter { $0.state != .passed }.map { "\($0.term) (\($0.outcome))" } ?? [],
+            isToolsOwn: isFailed && next?.isToolLate == true, attempts: next?.attempts ?? 1)
     }
 }

@@ -13,7 +13,8 @@ public struct LoadSnapshot: Sendable {
     public var judged: Int
     /// Failed, or with something wrong.
     public var bad: Int
-    public var setupP95: Double?
+    /// Of all so far, by the names that terms of a service level have; nil where too little is known.
+    public var figures: [String: Double?]
     /// Of packets, since the last time.
     public var packetLateness: Duration?
 }
@@ -32,14 +33,14 @@ public final class LiveLoad: Sendable {
 
     private let plan: LoadPlan
     private let settings: LivePhoneSettings
-    private let knee: ServiceLevel?
+    private let level: ServiceLevel?
     private let phone: LivePhone<LoadClient>
     private let ledger: LoadLedger
 
     /// Binds, and begins.
-    /// - Parameter knee: ends the arrivals when a step of the plan has broken this, or could not be offered.
+    /// - Parameter knee: ends the arrivals when a step of the plan has failed this, or could not be offered or measured.
     public init(_ plan: LoadPlan, settings: LivePhoneSettings, endingWhenBroken knee: ServiceLevel? = nil) throws(LivePhoneError) {
-        (self.plan, self.settings, self.knee) = (plan, settings, knee)
+        (self.plan, self.settings, level) = (plan, settings, knee)
         let ledger = try LoadLedger(judgesSteps: plan.arrivals.steps.count > 1)
         self.ledger = ledger
         phone = try LivePhone(settings) { phone in
@@ -58,21 +59,27 @@ public final class LiveLoad: Sendable {
 
     /// Waits for the end. `watch` is called about every `interval`, from this thread.
     public func run(every interval: Duration = .seconds(1), watch: (LoadSnapshot) -> Void) -> Outcome {
-        var mostPorts = 0, broken: Int?, stepsOver = 0, trend = MemoryTrend(allowance: Self.allowance)
+        var mostPorts = 0, search = level.map(KneeSearch.init), stepsOver = 0, trend = MemoryTrend(allowance: Self.allowance)
         while ledger.finished.wait(timeout: .now() + .nanoseconds(Int(interval.wholeNanoseconds))) == .timedOut {
             guard let (snapshot, ports) = look() else { break }
             mostPorts = max(mostPorts, ports)
             trend.note(resident: MachineReading.residentBytes(), over: snapshot.judged, up: snapshot.progress.active, at: snapshot.elapsed)
             watch(snapshot)
             // Beyond its limit a machine has no time for the judge, and a search that waits for it would only add to the load.
-            if knee != nil, ledger.read({ $0.steps.count < stepsOver }) { _ = ledger.settle() }
+            if search != nil, ledger.read({ $0.steps.count < stepsOver }) { _ = ledger.settle() }
             stepsOver = ledger.read(\.stepsOver)
-            if broken == nil, let step = firstNotKept() {
-                broken = step
-                phone.post { client, now in client.endArrivals(at: now) }
-            }
+            if let decision = search?.decide(ledger.read { $0 }) { follow(decision) }
         }
         return conclude(mostPorts, trend)
+    }
+
+    private func follow(_ decision: KneeSearch.Decision) {
+        switch decision {
+        case .end: phone.post { client, now in client.endArrivals(at: now) }
+        case .again(let step):
+            guard phone.ask({ client, now in client.runAgain(step, at: now) }) == true else { return }
+            ledger.forget(from: step)
+        }
     }
 
     /// What is kept of a call for the report takes 1 to 4 kB.
@@ -90,19 +97,9 @@ public final class LiveLoad: Sendable {
             LoadSnapshot(
                 progress: progress, elapsed: state.began.map { now - $0 }, judged: state.tally.calls,
                 bad: state.tally[.failed] + state.tally[.faulty],
-                setupP95: state.tally[.setup].percentile(95), packetLateness: lateness.percentile(99))
+                figures: state.tally.figuresOfNow, packetLateness: lateness.percentile(99))
         }
         return (snapshot, ports.open + ports.reserved + ports.quarantined)
-    }
-
-    /// The first step, of those that are over, that has broken what was to be kept, where enough is known of it; or whose rate was not
-    /// offered.
-    private func firstNotKept() -> Int? {
-        guard let knee else { return nil }
-        return ledger.read { state in
-            let broken = state.steps.filter { $0.value.tried >= 5 && knee.isBroken(by: $0.value) }.keys.min()
-            return [broken, state.firstNotOffered].compactMap(\.self).min()
-        }
     }
 
     private func conclude(_ mostPorts: Int, _ trend: MemoryTrend) -> Outcome {
@@ -165,7 +162,13 @@ extension Phone.Counts {
     }
 }
 
-extension ServiceLevel {
-    /// A term is measured and not kept. What was not measured yet breaks nothing.
-    func isBroken(by tally: LoadTally) -> Bool { verdicts(on: tally).contains { $0.actual != nil && !$0.isKept } }
+extension LoadTally {
+    private static let shown = ServiceLevel.quantities(
+        "setup_p50", "setup_p95", "answer_p50", "answer_p95", "delay_p95", "jitter_p95", "loss_out_mean", "loss_in_mean", "mos_out_p5",
+        "mos_in_p5", "failed")
+
+    /// What is told of a run while it lasts.
+    fileprivate var figuresOfNow: [String: Double?] {
+        Dictionary(uniqueKeysWithValues: Self.shown.map { ($0.name, value(of: $0.quantity)) })
+    }
 }

@@ -14,8 +14,10 @@ final class LoadLedger: Sendable {
         /// Steps whose windows are over, judged or not; and the first of them in which the tool did not begin all its calls.
         var stepsOver = 0
         var firstNotOffered: Int?
-        /// Of packets, by step of the plan.
-        var stepLateness: [Int: Lateness] = [:]
+        /// Of packets, and of calls, by step of the plan.
+        var stepLateness: [Int: Lateness] = [:], stepCallLateness: [Int: Lateness] = [:]
+        /// How often the window of each step has closed.
+        var attempts: [Int: Int] = [:]
         var punctuality = Punctuality()
         var calls: [CallFigures] = []
         var callsLeftOut = 0
@@ -26,7 +28,26 @@ final class LoadLedger: Sendable {
         /// The window of a step is over. Whether it could be offered needs no judge.
         mutating func close(_ reading: StepReading) {
             stepsOver += 1
+            attempts[reading.window.step, default: 0] += 1
+            stepCallLateness[reading.window.step] = reading.lateness
             if reading.notBegun > 0, firstNotOffered == nil { firstNotOffered = reading.window.step }
+        }
+
+        /// What failed in the step may be the tool's own fault.
+        func isToolLate(in step: Int) -> Bool {
+            let packets = stepLateness[step].flatMap { Validity.Late($0) }, calls = stepCallLateness[step].flatMap { Validity.Late($0) }
+            return packets?.text("packet", from: Validity.greatestPacketLateness) != nil
+                || calls?.text("call", from: Validity.greatestCallLateness) != nil
+        }
+
+        /// Forgets what is known of a step, and of those that were begun after it: it is run again.
+        mutating func forget(from step: Int) {
+            judge.forget(from: step)
+            stepsOver = steps.count
+            for later in Set(stepLateness.keys).union(attempts.keys) where later >= step {
+                (stepLateness[later], stepCallLateness[later]) = (nil, nil)
+                if later > step { attempts[later] = nil }
+            }
         }
     }
 
@@ -66,6 +87,12 @@ final class LoadLedger: Sendable {
             if judgesSteps, let began = state.began { state.judge.add(figures, ended: call.caller.ended - began) }
             if state.calls.count < Self.mostCalls { state.calls.append(figures) } else { state.callsLeftOut += 1 }
         }
+    }
+
+    /// The step is run again.
+    func forget(from step: Int) {
+        queue.wait()
+        state.withLock { $0.forget(from: step) }
     }
 
     func note(_ lateness: Lateness, inStep step: Int, calls: Int, streams: Int) {

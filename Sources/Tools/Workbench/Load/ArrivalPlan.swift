@@ -67,6 +67,12 @@ public struct ArrivalSchedule: Sendable {
         next = time
     }
 
+    /// Goes on with the first call of a step, which begins at a time after the beginning.
+    mutating func go(to step: Int, at time: Duration) {
+        (self.step, stepBegan) = (step, time.inSeconds)
+        next = stepBegan + (plan.isPoisson ? gap(plan.steps[step].rate) : 0)
+    }
+
     private mutating func gap(_ rate: Double) -> Double {
         guard plan.isPoisson else { return 1 / rate }
         return -log(1 - Double.random(in: 0..<1, using: &random)) / rate

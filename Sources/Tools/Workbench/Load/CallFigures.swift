@@ -58,6 +58,8 @@ public struct CallFigures: Codable, Hashable, Sendable {
     public var caller: EndFigures?
     /// What the callee heard; nil where the tool plays none, or it had no media.
     public var callee: EndFigures?
+    /// What the target reports of the caller's sound (RTCP), where the tool plays no callee.
+    public var reported: ReportedFigures?
     /// What was wrong with it; empty where nothing was.
     public var findings: [Finding]
 
@@ -75,8 +77,10 @@ public struct EndFigures: Codable, Hashable, Sendable {
     public var sent: UInt64
     /// RTP packets that came.
     public var received: UInt64
-    /// Of what was to come, by sequence numbers (RFC 3550 A.3).
+    /// Of all that was due: also of what is missing at the beginning and at the end, and 100 where nothing came.
     public var lossPercent: Double?
+    /// From the answer to the last packet, where that came too long before the end; nil: the sound went on.
+    public var stoppedAfter: Double?
     /// Interarrival jitter in milliseconds (RFC 3550 §6.4.1).
     public var jitter: Double?
     /// In milliseconds, by RTCP.
@@ -91,6 +95,15 @@ public struct EndFigures: Codable, Hashable, Sendable {
     public var mos: Double?
     /// Nil: not listened to.
     public var audio: HeardSound?
+
+    var longestDelay: Double? { [delay, lastDelay].compactMap(\.self).max() }
+}
+
+/// What a far end says of the sound that it got.
+public struct ReportedFigures: Codable, Hashable, Sendable {
+    public var lossPercent: Double?
+    public var jitter: Double?
+    public var rating: Double?, mos: Double?
 }
 
 /// Whose sound an end heard, where it was listened to.
@@ -151,6 +164,8 @@ public struct Finding: Codable, Hashable, Sendable {
         case wrongSound = "wrong sound"
         /// More packets did not come than may be on their way at the end.
         case missing = "packets missing"
+        /// A one-way delay that no conversation stands.
+        case longDelay = "long delay"
         /// The answer took far longer than in half of the calls.
         case lateAnswer = "late answer"
         /// The first packet came far later after the answer than in half of the calls.
@@ -171,11 +186,52 @@ public struct Finding: Codable, Hashable, Sendable {
         case failure
     }
 
+    /// Which way the sound goes: out from the caller, or in to it.
+    public enum Direction: String, Codable, Hashable, Sendable, CaseIterable { case out, `in` }
+
     /// What was wrong.
     public var kind: Kind
     /// In words for a person, with what was measured.
     public var text: String
+    /// Which way, where it is one of the two.
+    public var direction: Direction?
+    /// Seconds after the answer, where it is known when it began.
+    public var second: Double?
+    /// What else was found in the call, and is brought about by this.
+    public var consequences: [Finding]?
 
-    /// - Parameter text: for a person.
-    public init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
+    /// - Parameters:
+    ///   - text: for a person.
+    ///   - second: after the answer, where it is known when it began.
+    public init(_ kind: Kind, _ text: String, second: Double? = nil) { (self.kind, self.text, self.second) = (kind, text, second) }
+}
+
+extension Finding {
+    /// Each under its cause, where that was found too.
+    static func folded(_ findings: [Finding]) -> [Finding] {
+        let isCaused = { (finding: Finding) in findings.contains { $0.kind.bringsAbout.contains(finding.kind) } }
+        var causes = findings.filter { !isCaused($0) }
+        for finding in findings where isCaused(finding) {
+            if let cause = causes.firstIndex(where: { $0.kind.bringsAbout.contains(finding.kind) }) {
+                causes[cause].consequences = (causes[cause].consequences ?? []) + [finding]
+            } else {
+                causes.append(finding)
+            }
+        }
+        return causes
+    }
+}
+
+extension Finding.Kind {
+    /// Findings of the same call that are its consequences.
+    var bringsAbout: Set<Finding.Kind> {
+        switch self {
+        case .noEnd: [.forgottenEnd]
+        case .endedEarly: [.keysLost]
+        case .notConnectedThrough: [.oneWay, .noAudio, .missing, .silence, .wrongSound, .crossTalk, .stale, .keysLost]
+        case .oneWay, .noAudio, .missing: [.keysLost]
+        case .failure: [.oneWay, .noAudio, .missing, .keysLost]
+        default: []
+        }
+    }
 }

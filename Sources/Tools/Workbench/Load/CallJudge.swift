@@ -42,13 +42,13 @@ public struct CallJudge: Sendable {
             byeTransit: caller.answered != nil && caller.endedBy == .us && callee?.endedBy == .them
                 ? callee.map { ($0.ended - caller.ended).inMilliseconds } : nil,
             retransmissions: caller.retransmissions + (callee?.retransmissions ?? 0), caller: ends.caller, callee: ends.callee,
-            findings: findings)
+            reported: ends.callee == nil ? ReportedFigures(caller) : nil, findings: Finding.folded(findings))
     }
 
     /// From the 200, or from where the sound that comes back began, which waits up to 20 ms for its place among the others of the tool.
     private var firstPacket: Double? {
         guard let answered = call.caller.answered, let received = call.caller.statistics?.firstReceived else { return nil }
-        let sender = call.callee ?? (call.expectsEcho ? call.caller : nil)
+        let sender = call.callee ?? (call.expects == .echo ? call.caller : nil)
         return max(.zero, received - max(answered, sender?.statistics?.firstSent ?? answered)).inMilliseconds
     }
 
@@ -111,7 +111,7 @@ extension CallJudge {
         if caller.status == 0 {
             note(.failure, caller.failure.map { "\($0)" } ?? "no final response")
         } else if caller.isUnheard, caller.status == 503 {
-            note(.noAnswer, "nothing can be sent there: nobody has that port, no way leads there, or no connection was made")
+            note(.noAnswer, caller.failure.map { "\($0)" } ?? "nothing can be sent there")
         } else if caller.endedBy == .us || caller.endedBy == .nobody {
             note(
                 .noAnswer,
@@ -128,25 +128,43 @@ extension CallJudge {
 extension CallJudge {
     private func end(_ record: CallRecord, peer: CallRecord?, side: SoundSignature.Side) -> EndFigures? {
         guard let statistics = record.statistics else { return nil }
-        let (sending, receiving) = (statistics.sending, statistics.receiving)
         var figures = EndFigures(
-            codec: record.codec.map { "\($0)" }, encryption: record.encryption, sent: sending.packets, received: receiving.packets)
-        figures.lossPercent = receiving.lossFraction.map { 100 * $0 }
-        if receiving.packets == 0, let peer = peer?.statistics, peer.sending.packets > SoundArrival.inFlight { figures.lossPercent = 100 }
-        let quality = statistics.receivingQuality ?? (figures.lossPercent == 100 ? CallQuality(.g711, loss: 1, delay: nil) : nil)
-        (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
-        (figures.jitter, figures.roundTrip) = (receiving.jitter, statistics.roundTrip.map(\.inMilliseconds))
-        guard call.isListenedTo, ran(record) else { return figures }
+            codec: record.codec.map { "\($0)" }, encryption: record.encryption, sent: statistics.sending.packets,
+            received: statistics.receiving.packets)
+        (figures.jitter, figures.roundTrip) = (statistics.receiving.jitter, statistics.roundTrip.map(\.inMilliseconds))
+        if call.isListenedTo, ran(record) { hear(record, peer?.statistics, statistics, side, &figures) }
+        if ran(record), let arrival = arrival(at: record, from: peer, figures) {
+            figures.note(arrival, statistics, codec: record.codec)
+        } else {
+            figures.lossPercent = statistics.receiving.lossFraction.map { 100 * $0 }
+            (figures.rating, figures.mos) = (statistics.receivingQuality?.rFactor, statistics.receivingQuality?.meanOpinionScore)
+        }
+        figures.noteDelay(codec: record.codec)
+        return figures
+    }
+
+    /// Nil where there was no media.
+    private func arrival(at record: CallRecord, from peer: CallRecord?, _ figures: EndFigures) -> SoundArrival? {
+        guard let here = record.media else { return nil }
+        return SoundArrival(
+            at: here, from: peer?.media, expecting: call.expects, interruptions: call.caller.interruptions,
+            delay: figures.longestDelay.map { .nanoseconds(Int64($0 * 1e6)) })
+    }
+
+    /// Whose sound it was, and how long it took.
+    private func hear(
+        _ record: CallRecord, _ there: MediaStatistics?, _ here: MediaStatistics, _ side: SoundSignature.Side, _ figures: inout EndFigures
+    ) {
         let own = side == .caller ? call.signatures.caller : call.signatures.callee
         let other = side == .caller ? call.signatures.callee : call.signatures.caller
         let context = SignatureContext(
-            own: own, upAtBeginning: call.upAtBeginning, began: began(record, statistics, peer?.statistics),
-            beganByEnd: beganByEnd(record, statistics, peer?.statistics))
-        let verdict = SignatureHearing(record.heard.samples).verdict(expecting: peer == nil ? own : other, context: context)
+            own: own, upAtBeginning: call.upAtBeginning, began: began(record, here, there), beganByEnd: beganByEnd(record, here, there),
+            hearsBeginning: true)
+        let verdict = SignatureHearing(record.heard.samples).verdict(expecting: there == nil ? own : other, context: context)
         figures.audio =
-            receiving.packets == 0 ? .nothing : verdict.sound == .unsigned && !holdsWholeRound(record) ? nil : HeardSound(verdict.sound)
+            here.receiving.packets == 0
+            ? .nothing : verdict.sound == .unsigned && !holdsWholeRound(record) ? nil : HeardSound(verdict.sound)
         (figures.delay, figures.lastDelay) = (verdict.delay, context.beganByEnd == nil ? nil : verdict.lastDelay)
-        return figures
     }
 
     /// Whether its media ran long enough to say something.
@@ -177,23 +195,31 @@ extension CallJudge {
     }
 
     private mutating func judgeMedia(_ caller: EndFigures?, _ callee: EndFigures?) {
-        guard call.caller.answered != nil, ran(call.caller), let caller, !call.expectsSilence, call.kind != .cancel else { return }
-        let toCaller = arrival(at: caller, from: callee), toCallee = callee.flatMap { arrival(at: $0, from: caller) }
-        switch (toCaller, callee == nil ? nil : toCallee) {
-        case (.none, .none): break
-        case (.some(let fault), .none):
-            note(fault.kind, "\(callee == nil ? "from the target to the caller" : "from callee to caller"): \(fault.text)")
-        case (.none, .some(let fault)): note(fault.kind, "from caller to callee: \(fault.text)")
-        case (.some(let back), .some(let there)):
-            let isBoth = back.kind == .oneWay && there.kind == .oneWay
-            note(isBoth ? .noAudio : back.kind, "from callee to caller: \(back.text)")
-            note(isBoth ? .noAudio : there.kind, "from caller to callee: \(there.text)")
+        guard call.caller.answered != nil, ran(call.caller), let caller, call.expects != .nothing, call.kind != .cancel else { return }
+        var back = arrival(at: call.caller, from: callee == nil ? nil : call.callee, caller).flatMap {
+            fault(of: $0, caller, hasPeer: callee != nil)
+        }
+        var there = callee.flatMap { callee in
+            call.callee.flatMap { arrival(at: $0, from: call.caller, callee) }.flatMap { fault(of: $0, callee, hasPeer: true) }
+        }
+        if back?.kind == .oneWay, there?.kind == .oneWay {
+            back?.kind = .noAudio
+            there?.kind = .noAudio
+        }
+        let delays = [caller, callee].map { $0?.longDelay }
+        note([back, delays[0]], .in, callee == nil ? "from the target to the caller" : "from callee to caller")
+        note([there, delays[1]], .out, "from caller to callee")
+    }
+
+    private mutating func note(_ found: [Finding?], _ direction: Finding.Direction, _ words: String) {
+        for case var finding? in found {
+            (finding.text, finding.direction) = ("\(words): \(finding.text)", direction)
+            findings.append(finding)
         }
     }
 
-    /// What is wrong with what came here; nil: nothing, as far as it was looked at.
-    private func arrival(at end: EndFigures, from peer: EndFigures?) -> Finding? {
-        let arrival = SoundArrival(at: end, from: peer, expectsEcho: call.expectsEcho, interruptions: call.caller.interruptions)
+    /// What is wrong with what came to an end; nil: nothing, as far as it was looked at.
+    private func fault(of arrival: SoundArrival, _ end: EndFigures, hasPeer: Bool) -> Finding? {
         if end.received == 0, let fault = arrival.fault() { return fault }
         switch end.audio {
         case .silence: return Finding(.silence, "packets came, with silence in them")
@@ -201,9 +227,48 @@ extension CallJudge {
         case .stale: return Finding(.stale, "the sound of an earlier call")
         case .foreign: return Finding(.stale, "the sound of an earlier run")
         case .own: return Finding(.wrongSound, "its own sound instead of the other end's")
-        case .unsigned where peer != nil || call.expectsEcho: return Finding(.wrongSound, "sound, but not what was played")
+        case .unsigned where hasPeer || call.expects == .echo: return Finding(.wrongSound, "sound, but not what was played")
         case .right, .unsigned, .nothing, nil: break
         }
         return arrival.fault()
+    }
+}
+
+extension EndFigures {
+    /// What is lost, when the sound stopped, and how good it was by that.
+    mutating func note(_ arrival: SoundArrival, _ statistics: MediaStatistics, codec: Text?) {
+        lossPercent = arrival.lossPercent
+        stoppedAfter = arrival.stopped.map(\.inMilliseconds)
+        let quality = arrival.quality(of: statistics, codec: codec)
+        (rating, mos) = (quality?.rating, quality?.mos)
+    }
+}
+
+extension EndFigures {
+    /// ITU-T G.114: more is too much for a conversation.
+    private static let greatestDelay = 400.0
+
+    fileprivate var longDelay: Finding? {
+        guard let longest = longestDelay, longest > Self.greatestDelay else { return nil }
+        return Finding(.longDelay, "\(Number.text(longest)) ms from mouth to ear (ITU-T G.114: 400 at most)")
+    }
+
+    /// A delay that was measured goes before half of a round trip.
+    fileprivate mutating func noteDelay(codec: Text?) {
+        guard let longest = longestDelay, let loss = lossPercent, longest > (roundTrip ?? 0) / 2,
+            let quality = CallQuality(.of(codec), loss: loss / 100, delay: .nanoseconds(Int64(longest * 1e6)))
+        else { return }
+        (rating, mos) = (min(rating ?? 100, quality.rFactor), min(mos ?? 5, quality.meanOpinionScore))
+    }
+}
+
+extension ReportedFigures {
+    /// Nil where nothing was reported.
+    init?(_ record: CallRecord) {
+        guard let sending = record.statistics?.sending, sending.lost != nil else { return nil }
+        let quality = record.statistics?.sendingQuality
+        self.init(
+            lossPercent: sending.lossFraction.map { 100 * $0 }, jitter: sending.jitter, rating: quality?.rFactor,
+            mos: quality?.meanOpinionScore)
     }
 }

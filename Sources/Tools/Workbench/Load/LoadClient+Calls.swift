@@ -46,8 +46,8 @@ extension LoadClient {
         let loaded = LoadedCall(
             number: number, kind: kind, step: progress.step, began: due - began, lateness: now - due, caller: record,
             calleeExpected: plan.playsBothEnds,
-            isListenedTo: listens, signatures: signatures, expectsEcho: plan.expectsEcho, expectsSilence: plan.expectsSilence,
-            judgesKeys: plan.playsBothEnds || kind == .dtmf && plan.expectsEcho)
+            isListenedTo: listens, signatures: signatures, expects: plan.expects,
+            judgesKeys: plan.playsBothEnds || kind == .dtmf && plan.expects == .echo)
         let acquaintance = Acquaintance(caller: caller.user, callee: callee)
         open[number] = OpenCall(loaded: loaded, acquaintance: acquaintance, hold: hold)
         if plan.playsBothEnds { awaited[acquaintance, default: []].append(number) }
@@ -58,6 +58,7 @@ extension LoadClient {
         progress.begun += 1
         progress.mostActive = max(progress.mostActive, open.count)
         progress.lateness.note(now - due)
+        windowLateness.note(now - due)
         do throws(MediaError) {
             try phone.call(
                 target, as: caller, headers: plan.marksCalls ? [(Self.header, tag(number))] : [], script: script, patience: plan.patience,
@@ -96,7 +97,7 @@ extension LoadClient {
     private func script(_ kind: CallKind, _ hold: Duration, _ signature: SoundSignature, listens: Bool) -> CallScript {
         var script = CallScript()
         (script.listens, script.duration) = (listens, hold)
-        if !plan.expectsSilence { script.source = source(signature) }
+        if plan.expects != .nothing { script.source = source(signature) }
         let third = Duration.nanoseconds(hold.wholeNanoseconds / 3)
         switch kind {
         case .plain, .cancel, .busy: script.steps = plan.steps ?? []
@@ -138,7 +139,7 @@ extension LoadClient {
         if call.loaded.kind == .busy { return phone.refuse(session, status: 486, at: now, began: began) }
         var script = CallScript()
         script.listens = call.loaded.isListenedTo
-        if !plan.expectsSilence { script.source = source(call.loaded.signatures.callee) }
+        if plan.expects != .nothing { script.source = source(call.loaded.signatures.callee) }
         let delay = call.loaded.kind == .cancel ? nil : plan.answersAfter
         phone.ring(session, answeringAfter: delay, script: script, at: now, began: began)
     }

@@ -13,7 +13,7 @@ public final class LoadClient: PhoneClient {
         /// An account is registered.
         case registered(seconds: UInt32)
         /// It is tried again, where the plan only answers; else it is the end.
-        case registrationFailed(status: Int, retryIn: Duration)
+        case registrationFailed(RegistrationFailure, retryIn: Duration)
         /// The first call may begin.
         case began
         /// What happened to an end of a call; only where the plan wants it.
@@ -56,6 +56,8 @@ public final class LoadClient: PhoneClient {
     /// What was there when the window of the step began; nil before.
     var baseline: [MediaLegID: MediaStatistics]?
     var notBegunBefore = 0
+    /// Of the calls begun since then.
+    var windowLateness = Lateness()
     /// Calls of others that came.
     var callsTaken = 0
     private var registrations: [Registration] = []
@@ -193,10 +195,12 @@ extension LoadClient {
             onEvent?(.registered(seconds: seconds), now)
             registerNext(at: now)
             if progress.registered == plan.accounts.count { begin(at: now) }
-        case .failed(let status, _, let retry):
-            onEvent?(.registrationFailed(status: status, retryIn: retry), now)
+        case .failed(let status, let response, let retry):
+            let words = response == nil ? phone.unanswered(status, over: phone.identity.flow).words : nil
+            let failure = RegistrationFailure(status: response == nil ? nil : status, words: words)
+            onEvent?(.registrationFailed(failure, retryIn: retry), now)
             if plan.onlyAnswers ? isStopping : progress.phase == .registering {
-                finish("the registration of \(account.user) failed with \(status)", at: now)
+                finish("the registration of \(account.user) failed\(failure.suffix)", at: now)
             }
         case .unregistered:
             progress.registered -= 1
@@ -208,7 +212,7 @@ extension LoadClient {
     private func giveUpRegistering(at now: Instant) {
         registersUntil = nil
         let late = plan.accounts.first.map { " of \($0.user)" } ?? ""
-        if progress.phase == .registering { finish("the registration\(late) failed with 408: no answer in time", at: now) }
+        if progress.phase == .registering { finish("the registration\(late) failed: no answer in time", at: now) }
     }
 
     private func begin(at now: Instant) {

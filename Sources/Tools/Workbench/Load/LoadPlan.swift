@@ -103,10 +103,8 @@ public struct LoadPlan: Sendable {
     public var mix = CallMix()
     /// Which calls have their sound decoded and judged.
     public var listening = Listening.upTo(64)
-    /// One end: what is heard must be what was played.
-    public var expectsEcho = false
-    /// No sound is expected.
-    public var expectsSilence = false
+    /// What comes to the callers. Where the tool plays both ends that is the other end's sound, or nothing.
+    public var expects = ExpectedSound.sound
     /// A caller cancels what was not answered for so long.
     public var patience = Duration.seconds(32)
     /// How long registrars may take until all accounts are registered; nil: as long as their transactions last.

@@ -24,10 +24,8 @@ public struct LoadedCall: Sendable {
     public var isListenedTo: Bool
     /// What each side played; 0 is nobody's number.
     public var signatures: (caller: SoundSignature, callee: SoundSignature)
-    /// The caller should hear what it played itself.
-    public var expectsEcho: Bool
-    /// Nothing should be heard.
-    public var expectsSilence: Bool
+    /// What the caller should hear.
+    public var expects: ExpectedSound
     /// The other end tells which keys came: it is ours, or an echo.
     public var judgesKeys: Bool
     /// The callee was not told of the end, and the tool had to end that side.

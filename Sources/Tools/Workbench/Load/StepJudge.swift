@@ -37,6 +37,12 @@ struct StepJudge {
         closed.append(reading.window)
     }
 
+    /// The step is run again: what happened in its window, and in later ones, counts no more.
+    mutating func forget(from step: Int) {
+        steps = steps.filter { $0.key < step }
+        closed.removeAll { $0.step >= step }
+    }
+
     private static func add(_ figures: CallFigures, _ window: StepWindow, to tally: inout LoadTally) {
         if .seconds(fraction: figures.began) >= window.from || figures.outcome == .failed { return tally.add(figures) }
         var late = figures
@@ -70,38 +76,30 @@ struct StepJudge {
             answer: time(caller.began, caller.answered),
             duration: caller.answered.map { (reading.began + reading.window.to - $0).inMilliseconds },
             inviteTransit: time(caller.began, callee?.began), answerTransit: time(callee?.answered, caller.answered), retransmissions: 0,
-            caller: sound(caller, from: callee, reading), callee: callee.flatMap { sound($0, from: caller, reading) }, findings: [])
+            caller: sound(caller, from: callee, reading, call), callee: callee.flatMap { sound($0, from: caller, reading, call) },
+            findings: [])
     }
 
-    /// The statistics of one end when the window began, and now; nil where nobody looked.
-    private static func stretch(_ end: StepReading.End, _ reading: StepReading) -> (before: MediaStatistics, now: MediaStatistics)? {
-        guard let now = end.now, end.before != nil || end.answered.map({ $0 >= reading.began + reading.window.from }) == true else {
-            return nil
-        }
-        return (end.before ?? MediaStatistics(), now)
+    /// What one end sent and received in the window; nil where nobody looked when that began.
+    private static func media(_ end: StepReading.End, _ reading: StepReading) -> EndMedia? {
+        let from = reading.began + reading.window.from
+        guard let now = end.now, let answered = end.answered, end.before != nil || answered >= from else { return nil }
+        return EndMedia(
+            now: now, before: end.before ?? MediaStatistics(), answered: answered, from: max(from, answered),
+            until: reading.began + reading.window.to, dueSince: end.soundDueSince)
     }
 
-    /// What came to one end in the window; nil where nobody looked when that began.
-    ///
-    /// - Parameter peer: the other end, where it is one of ours. Where nothing came of what it sent, all is lost, as in a whole call.
-    private static func sound(_ end: StepReading.End, from peer: StepReading.End?, _ reading: StepReading) -> EndFigures? {
-        guard let (before, now) = stretch(end, reading) else { return nil }
+    /// - Parameter peer: the other end, where it is one of ours.
+    private static func sound(_ end: StepReading.End, from peer: StepReading.End?, _ reading: StepReading, _ call: StepReading.Call)
+        -> EndFigures?
+    {
+        guard let media = media(end, reading) else { return nil }
         var figures = EndFigures(
-            codec: end.codec.map { "\($0)" }, encryption: end.encryption, sent: now.sending.packets &- before.sending.packets,
-            received: now.receiving.packets &- before.receiving.packets)
-        if let lost = now.receiving.lost {
-            let gone = Double(lost) - Double(before.receiving.lost ?? 0), expected = gone + Double(figures.received)
-            if expected > 0 { figures.lossPercent = max(0, 100 * gone / expected) }
-        }
-        let sent = peer.flatMap { stretch($0, reading) }.map { $0.now.sending.packets &- $0.before.sending.packets } ?? 0
-        let isLost = figures.received == 0 && sent > SoundArrival.inFlight
-        if isLost { figures.lossPercent = 100 }
-        let impairment: CallQuality.Impairment = end.codec?.lowercased == "opus" && !isLost ? .opus : .g711
-        let quality = CallQuality(
-            impairment, loss: figures.lossPercent.map { $0 / 100 },
-            delay: now.roundTrip.map { Duration.nanoseconds($0.wholeNanoseconds / 2) })
-        (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
-        (figures.jitter, figures.roundTrip) = (figures.received > 0 ? now.receiving.jitter : nil, now.roundTrip.map(\.inMilliseconds))
+            codec: end.codec.map { "\($0)" }, encryption: end.encryption, sent: media.sent, received: media.received)
+        figures.note(arrival(media, from: peer, reading, call), in: media, codec: end.codec)
+        (figures.jitter, figures.roundTrip) = (
+            media.received > 0 ? media.now.receiving.jitter : nil, media.now.roundTrip.map(\.inMilliseconds)
+        )
         return figures
     }
 
@@ -110,17 +108,33 @@ struct StepJudge {
         guard let answered = call.caller.answered, end - max(answered, reading.began + reading.window.from) >= SoundArrival.shortest else {
             return
         }
-        guard let caller = figures.caller, !call.expectsSilence else { return }
-        let faults = [arrival(at: caller, from: figures.callee, call), figures.callee.map { arrival(at: $0, from: caller, call) }]
-            .compactMap { $0?.fault(in: " in the step") }
+        guard let caller = media(call.caller, reading), call.expects != .nothing else { return }
+        let hasCallee = figures.callee != nil
+        let toCallee = call.callee.flatMap { media($0, reading) }.map { arrival($0, from: call.caller, reading, call) }
+        let arrivals =
+            [(arrival(caller, from: hasCallee ? call.callee : nil, reading, call), Finding.Direction.in)]
+            + (hasCallee ? toCallee.map { [($0, .out)] } ?? [] : [])
+        let faults = arrivals.compactMap { arrival, direction in arrival.fault(in: " in the step", direction) }
         guard !faults.isEmpty else { return }
         (figures.findings, figures.outcome) = (faults, .faulty)
     }
 
     /// A target that may end what it plays is judged by all that came since the answer.
-    private static func arrival(at end: EndFigures, from peer: EndFigures?, _ call: StepReading.Call) -> SoundArrival {
-        var arrival = SoundArrival(at: end, from: peer, expectsEcho: call.expectsEcho, interruptions: call.interruptions)
-        if arrival.origin == .target, let all = call.caller.now { arrival.received = all.receiving.packets }
-        return arrival
+    private static func arrival(_ here: EndMedia, from peer: StepReading.End?, _ reading: StepReading, _ call: StepReading.Call)
+        -> SoundArrival
+    {
+        var here = here
+        let there = peer.flatMap { media($0, reading) }
+        if there == nil, call.expects == .prompt { here.before = MediaStatistics() }
+        return SoundArrival(at: here, from: there, expecting: call.expects, interruptions: call.interruptions)
+    }
+}
+
+extension EndFigures {
+    /// By what came in the window alone.
+    fileprivate mutating func note(_ arrival: SoundArrival, in media: EndMedia, codec: Text?) {
+        var window = media.now
+        window.receivingQuality = media.now.quality(codec: codec, lossPercent: arrival.lossPercent)
+        note(arrival, window, codec: codec)
     }
 }

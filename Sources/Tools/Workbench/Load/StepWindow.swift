@@ -10,10 +10,10 @@ public struct StepWindow: Hashable, Sendable {
 
     func holds(_ time: Duration) -> Bool { time >= from && time < to }
 
-    /// Of every step that has an end.
-    static func all(of plan: ArrivalPlan, settling: Duration?) -> [StepWindow] {
-        var begin = Duration.zero, windows: [StepWindow] = []
-        for (index, step) in plan.steps.enumerated() {
+    /// Of every step that has an end, from one on that begins at a time.
+    static func all(of plan: ArrivalPlan, settling: Duration?, from first: Int = 0, at time: Duration = .zero) -> [StepWindow] {
+        var begin = time, windows: [StepWindow] = []
+        for (index, step) in plan.steps.enumerated().dropFirst(first) {
             guard let length = step.time else { break }
             let settled = min(settling ?? usual(for: length), length)
             windows.append(StepWindow(step: index, from: begin + settled, to: begin + length))
@@ -38,8 +38,7 @@ public struct StepReading: Sendable {
         public var caller: End
         /// The end that the tool answered; nil where there is none.
         public var callee: End?
-        /// What should come to the caller: its own sound, or no sound at all; else the callee's, or any.
-        public var expectsEcho: Bool, expectsSilence: Bool
+        public var expects: ExpectedSound
         /// Keys and holds of the call.
         var interruptions: Int
     }
@@ -56,6 +55,8 @@ public struct StepReading: Sendable {
         public var encryption: MediaEncryption?
         /// When the window began, nil for what was not there yet; and now. Nil: not looked at.
         public var before: MediaStatistics?, now: MediaStatistics?
+        /// As in `CallRecord`.
+        public var soundDueSince: Instant?
     }
 
     /// Which part of the plan it is about.
@@ -66,6 +67,8 @@ public struct StepReading: Sendable {
     public var calls: [Call]
     /// Calls of the window that the tool did not begin, at its limit of calls at a time or for want of a port.
     public var notBegun = 0
+    /// Of the calls that were begun in the window, by the plan.
+    var lateness = Lateness()
 }
 
 // The client looks at its calls when a window begins and when it ends.
@@ -82,10 +85,23 @@ extension LoadClient {
         guard let window = windows.first else { return }
         if baseline == nil {
             guard progress.phase == .running else { return windows.removeAll() }
-            (baseline, notBegunBefore) = (statistics(at: now), progress.notBegun)
+            (baseline, notBegunBefore, windowLateness) = (statistics(at: now), progress.notBegun, Lateness())
         } else {
             close(window, at: now)
         }
+    }
+
+    /// Goes back to a step of the plan, which begins now: what was found in it may be the tool's own fault.
+    ///
+    /// - Returns: false where the run is over.
+    @discardableResult
+    func runAgain(_ step: Int, at now: Instant) -> Bool {
+        guard progress.phase == .running || progress.phase == .ending, !isStopping else { return false }
+        let elapsed = now - began
+        schedule.go(to: step, at: elapsed)
+        windows = StepWindow.all(of: plan.arrivals, settling: plan.settling, from: step, at: elapsed)
+        (baseline, progress.phase) = (nil, .running)
+        return true
     }
 
     /// The run ends before its step does.
@@ -104,11 +120,11 @@ extension LoadClient {
             guard let call = open[number], !isEnding(call), let caller = end(call.caller, past, present) else { return nil }
             return StepReading.Call(
                 number: number, kind: call.loaded.kind, caller: caller, callee: end(call.callee, past, present),
-                expectsEcho: call.loaded.expectsEcho,
-                expectsSilence: call.loaded.expectsSilence,
+                expects: call.loaded.expects,
                 interruptions: call.caller.flatMap { phone.calls[$0]?.record.interruptions } ?? 0)
         }
-        onEvent?(.step(StepReading(window: window, began: began, calls: calls, notBegun: progress.notBegun - notBegunBefore)), now)
+        let notBegun = progress.notBegun - notBegunBefore
+        onEvent?(.step(StepReading(window: window, began: began, calls: calls, notBegun: notBegun, lateness: windowLateness)), now)
     }
 
     /// Its caller has hung up, or was refused: it counts when it is known how that went.
@@ -123,7 +139,7 @@ extension LoadClient {
         guard let leg, let record = phone.calls[leg]?.record else { return nil }
         return StepReading.End(
             began: record.began, ringing: record.ringing, answered: record.answered, codec: record.codec, encryption: record.encryption,
-            before: past[leg], now: present[leg])
+            before: past[leg], now: present[leg], soundDueSince: record.soundDueSince)
     }
 
     /// Of the calls that are connected: of all, or of so many in their order.

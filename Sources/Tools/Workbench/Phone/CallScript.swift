@@ -28,8 +28,10 @@ public enum CallStep: Hashable, Sendable {
 public struct CallScript: Sendable {
     /// What should arrive, for the verdict.
     public enum Expectation: Sendable {
-        /// Any sound.
+        /// Any sound, to the end of the call.
         case sound
+        /// Any sound, which may end before the call does: an announcement.
+        case prompt
         /// What we play, back again.
         case echo
         /// One frequency in Hz.

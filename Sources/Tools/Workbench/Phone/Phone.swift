@@ -31,6 +31,7 @@ public final class Phone {
     /// Calls that were given up and may yet be answered: they say BYE then.
     private var unfinished: [MediaLegID: PhoneCall] = [:]
     private var alarms = TimerWheel<MediaLegID>()
+    private var isPortUnreachable = false
 
     /// - Parameter firstLeg: names this phone's first media leg, the next ones follow; where phones share a media plane these must not
     ///   meet.
@@ -106,6 +107,17 @@ public final class Phone {
         var request = OutgoingRegistration(registrar: URI(host: identity.domain), flow: identity.flow, address: identity.address)
         request.credentials = identity.credentials
         return agent.register(request, at: now, onEvent: onEvent)
+    }
+
+    /// Nobody takes datagrams of ours where they went.
+    func undelivered(_ beginning: [UInt8], at now: Instant) {
+        isPortUnreachable = true
+        agent.undelivered(beginning, at: now)
+    }
+
+    /// A request over that flow that nobody answered.
+    func unanswered(_ status: Int, over flow: Flow, waited: Duration? = nil) -> Unanswered {
+        Unanswered(flow: flow, status: status, isPortUnreachable: isPortUnreachable, waited: waited)
     }
 
     /// What media has to say about a leg.

@@ -56,12 +56,23 @@ extension PhoneCall {
 
     func startMedia(at now: Instant) throws(MediaError) {
         guard try media.start(at: now) else { return }
+        noteSoundDue(at: now)
         report(.mediaStarted, at: now)
+    }
+
+    /// Whether the other side owes us sound from now on.
+    func noteSoundDue(at now: Instant) {
+        let isAgreed = signalling.agreed?.receives == true && !signalling.isHeldByRemote
+        guard media.isRunning, isAgreed, !isPressing else { return record.soundDueSince = nil }
+        record.soundDueSince = record.soundDueSince ?? now
     }
 
     /// No packet leaves after this; for good, or for a while.
     func stopMedia(ending: Bool = false, at now: Instant) {
         if let interval = media.stop(ending: ending, at: now) { report(.mediaStopped(interval), at: now) }
+        guard !ending else { return }
+        isPressing = false
+        noteSoundDue(at: now)
     }
 
     /// No packet after this; the session may still have to say BYE.

@@ -30,7 +30,8 @@ extension PhoneCall: InviteSessionDelegate {
         case .accepted(let response): receiveAcceptance(response, at: now)
         case .rejected(let status, let response):
             note(response?.reasons)
-            (record.status, record.reason, record.isUnheard) = (status, response?.explanation ?? .empty, response == nil)
+            (record.status, record.reason) = (status, response?.explanation ?? .empty)
+            if response == nil { noteUnanswered(status, at: now) }
             if state != .ending { record.endedBy = response == nil ? .nobody : .them }
             close(at: now)
         case .cancelled(let reasons):
@@ -63,6 +64,13 @@ extension PhoneCall: InviteSessionDelegate {
     }
 
     private func note(_ reasons: [Reason]?) { record.cause = record.cause ?? reasons?.first(where: \.isQ850) }
+
+    /// Nobody sent that status.
+    func noteUnanswered(_ status: Int, at now: Instant) {
+        (record.status, record.isUnheard) = (status, true)
+        let words = phone.unanswered(status, over: identity.flow, waited: now - record.began).words
+        record.failure = record.failure ?? (hasResponse ? "no final response: " + words : words)
+    }
 
     private func noteReceived(_ message: Message) {
         hasResponse = true
@@ -282,6 +290,7 @@ extension PhoneCall {
         signalling.adopt(audio)
         try media.update(plan(audio), at: now)
         if wasMissing, !isHolding { try startMedia(at: now) }
+        noteSoundDue(at: now)
         let held = signalling.isHeldByRemote
         guard held != wasHeld else { return }
         if held { record.timesHeld += 1 }

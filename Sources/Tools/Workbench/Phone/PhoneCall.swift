@@ -91,6 +91,8 @@ public final class PhoneCall {
     var stepsAt: Instant? { didSet { schedule() } }
     /// The keys of the last step: the next one comes when they are sent, and at `stepsAt` at the latest.
     var keysUnderWay: [DTMFDigit]?
+    /// Keys of ours are not all sent: what we play waits, and with it what comes back.
+    var isPressing = false
     private var alarm: (token: TimerToken, due: Instant)?
 
     /// How long after the end media may still tell what it had heard before.
@@ -145,7 +147,7 @@ public final class PhoneCall {
             end(at: now)
             session?.bye(at: now)
         }
-        (record.status, record.isUnheard) = (408, true)
+        noteUnanswered(408, at: now)
         close(at: now)
     }
 
@@ -155,6 +157,8 @@ public final class PhoneCall {
         if telephoneEventsAreMissing, tellKeys(digits, at: now) { return }
         record.playedWithPauses = true
         try media.send(digits, at: now)
+        isPressing = media.isRunning
+        noteSoundDue(at: now)
     }
 
     private var telephoneEventsAreMissing: Bool { signalling.agreed?.telephoneEvents.isEmpty == true }
@@ -228,6 +232,8 @@ public final class PhoneCall {
             if record.digits.count < 1_000 { record.digits.append(digit) }
             report(.digit(digit), at: now)
         case .digitsSent:
+            isPressing = false
+            if state == .connected { noteSoundDue(at: now) }
             report(.digitsSent, at: now)
             guard let keysUnderWay else { break }
             record.pressed += keysUnderWay

@@ -19,7 +19,7 @@ extension PhoneClient {
     public func owesAnswer(over flow: Flow) -> Bool { phone.agent.owesAnswer(over: flow) }
     public func peerFinished(_ flow: Flow, at now: Instant) { phone.agent.peerFinished(flow, at: now) }
     public func failed(_ flow: Flow, at now: Instant) { phone.agent.failed(flow, at: now) }
-    public func undelivered(_ beginning: [UInt8], at now: Instant) { phone.agent.undelivered(beginning, at: now) }
+    public func undelivered(_ beginning: [UInt8], at now: Instant) { phone.undelivered(beginning, at: now) }
     public func advance(to now: Instant) { phone.advance(to: now) }
     public var deadline: Instant? { phone.deadline }
 }

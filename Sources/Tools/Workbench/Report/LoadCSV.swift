@@ -22,7 +22,9 @@ public enum LoadCSV {
             Column(name: "invite_transit_ms") { text($0.inviteTransit) }, Column(name: "answer_transit_ms") { text($0.answerTransit) },
             Column(name: "bye_transit_ms") { text($0.byeTransit) }, Column(name: "retransmissions") { "\($0.retransmissions)" },
         ] + end("caller", \.caller) + end("callee", \.callee) + [
-            Column(name: "findings") { $0.findings.map { "\($0.kind.rawValue): \($0.text)" }.joined(separator: "; ") }
+            Column(name: "findings") { $0.findings.map { "\($0.kind.rawValue): \($0.text)" }.joined(separator: "; ") },
+            Column(name: "reported_loss_percent") { text($0.reported?.lossPercent) },
+            Column(name: "reported_jitter_ms") { text($0.reported?.jitter) }, Column(name: "reported_mos") { text($0.reported?.mos) },
         ]
 
     private static func end(_ name: String, _ end: @escaping @Sendable (CallFigures) -> EndFigures?) -> [Column] {
@@ -34,6 +36,7 @@ public enum LoadCSV {
             Column(name: name + "_jitter_ms") { text(end($0)?.jitter) }, Column(name: name + "_delay_ms") { text(end($0)?.delay) },
             Column(name: name + "_r") { text(end($0)?.rating) }, Column(name: name + "_mos") { text(end($0)?.mos) },
             Column(name: name + "_audio") { end($0)?.audio?.rawValue ?? "" },
+            Column(name: name + "_stopped_ms") { text(end($0)?.stoppedAfter) },
         ]
     }
 

@@ -1,12 +1,11 @@
-/// The verdicts as JUnit XML: a test case for validity, for each term of the service level, for each kind of finding, and for what was left
-/// behind.
-/// What the exit code is not made of has passed, with what was found in its output.
+/// The verdicts as JUnit XML: a test case for the verdict, for validity, for each term of the service level, for each kind of finding, and
+/// for leaks. A finding that the verdict allows has passed, with what was found in its output.
 public enum LoadJUnit {
     private struct Case {
         var group: String, name: String
         /// Nil: passed.
         var failure: String?
-        /// The run could not be judged.
+        /// Not measured: the run could not be judged.
         var isError = false
         /// What was found, and is no failure.
         var remark: String?
@@ -31,44 +30,60 @@ public enum LoadJUnit {
     }
 
     private static func cases(_ report: LoadReport) -> [Case] {
-        let isJudged = report.validity.isBelievable && !report.isNothingJudged
+        [verdict(report), validity(report)] + levels(report) + search(report) + findings(report) + leaks(report)
+    }
+
+    private static func verdict(_ report: LoadReport) -> Case {
+        let verdict = report.verdict, isGood = verdict.word == .good
+        return Case(
+            group: "verdict", name: "the verdict is good", failure: isGood ? nil : verdict.text, isError: verdict.word == .notMeasured)
+    }
+
+    private static func validity(_ report: LoadReport) -> Case {
         let reasons = report.validity.reasons + (report.isNothingJudged ? ["it was stopped before a call was over"] : [])
-        var cases = [
-            Case(
-                group: "validity", name: "the run can be believed", failure: isJudged ? nil : reasons.joined(separator: "\n"),
-                isError: !isJudged)
-        ]
-        // A search goes on until a term breaks.
-        let isSearch = report.knee != nil, isAllowed = isSearch || !report.slo.isEmpty && report.isSLOKept
-        cases += report.slo.map { verdict in
-            let actual = verdict.actual.map { "was \(Number.text($0))" } ?? "was not measured"
-            return Case(
-                group: "slo", name: verdict.term, failure: verdict.isKept ? nil : actual,
-                isError: verdict.isToolsFault || report.isNothingJudged
-            ).excused(isSearch)
+        return Case(
+            group: "validity", name: "the run is valid", failure: reasons.isEmpty ? nil : reasons.joined(separator: "\n"),
+            isError: !reasons.isEmpty)
+    }
+
+    private static func levels(_ report: LoadReport) -> [Case] {
+        report.slo.map { verdict in
+            let isOpen = verdict.state == .notMeasured || report.isNothingJudged
+            let failure = verdict.state == .passed ? nil : isOpen ? "not measured: \(verdict.outcome)" : verdict.outcome
+            return Case(group: "slo", name: verdict.term, failure: failure, isError: isOpen).excused(report.knee?.lastKept != nil)
         }
-        if let knee = report.knee {
-            cases.append(
+    }
+
+    private static func search(_ report: LoadReport) -> [Case] {
+        report.knee.map { knee in
+            let isFound = knee.lastKept != nil && knee.isKnown
+            return [
                 Case(
-                    group: "knee", name: "a rate is held", failure: knee.lastKept == nil ? LoadText.text(knee) : nil,
-                    isError: knee.lastKept == nil && knee.firstBroken == nil))
+                    group: "knee", name: "a rate passes", failure: isFound ? nil : LoadText.text(knee),
+                    isError: !isFound && (!knee.isKnown || knee.firstBroken == nil))
+            ]
+        } ?? []
+    }
+
+    private static func findings(_ report: LoadReport) -> [Case] {
+        Finding.Kind.allCases.map { kind in
+            let found = report.findings.first { $0.kind == kind }, level = report.level
+            let text = found.map { "\($0.calls.counted("call", "calls")): \($0.text)\(LoadText.consequences(of: $0))" }
+            let isBounded = report.isSLOKept && level?.bounds(kind) == true || level != nil && kind.isOfTime
+            let isOpen = text != nil && !report.validity.blamesTarget
+            return Case(group: "findings", name: "\(kind.rawValue) does not occur", failure: text, isError: isOpen)
+                .excused(report.knee != nil || isBounded)
         }
-        if report.slo.isEmpty, report.knee == nil {
-            let bad = report.counts.failed + report.counts.faulty
-            let failure = bad > 0 ? "\(bad) of \(report.counts.begun) are not" : report.counts.begun == 0 ? "no call was begun" : nil
-            cases.append(Case(group: "calls", name: "every call is good", failure: failure))
-        }
-        cases += Finding.Kind.allCases.map { kind in
-            let found = report.findings.first { $0.kind == kind }
-            return Case(group: "findings", name: "\(kind.rawValue) does not occur", failure: found.map { "\($0.calls) calls: \($0.text)" })
-                .excused(isAllowed || [.lateAnswer, .lateMedia].contains(kind))
-        }
-        if let leaks = report.leaks {
-            cases.append(
-                Case(group: "leaks", name: "nothing is left behind", failure: leaks.isClean ? nil : leaks.leftovers.joined(separator: "\n"))
-            )
-        }
-        return cases
+    }
+
+    private static func leaks(_ report: LoadReport) -> [Case] {
+        report.leaks.map { leaks in
+            [
+                Case(
+                    group: "leaks", name: "nothing is left behind",
+                    failure: leaks.isClean ? nil : leaks.leftovers.joined(separator: "\n"))
+            ]
+        } ?? []
     }
 
     private static func element(_ test: Case) -> String {

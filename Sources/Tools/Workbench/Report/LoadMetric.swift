@@ -1,16 +1,20 @@
-import Histogram
-import Primitives
-
 /// What is measured of every call, by the name that reports and service levels use.
+///
+/// Of sound there are three of each: `_out` of what the caller sends, `_in` of what it hears, and without either the worse of both.
 public enum LoadMetric: String, Codable, Hashable, Sendable, CaseIterable {
     case setup, ring, answer, media, end
     case inviteTransit = "invite_transit", answerTransit = "answer_transit", byeTransit = "bye_transit"
-    case delay, jitter, loss, roundTrip = "rtt", mos, rating = "r"
+    case delay, delayOut = "delay_out", delayIn = "delay_in"
+    case jitter, jitterOut = "jitter_out", jitterIn = "jitter_in"
+    case loss, lossOut = "loss_out", lossIn = "loss_in"
+    case roundTrip = "rtt"
+    case mos, mosOut = "mos_out", mosIn = "mos_in"
+    case rating = "r", ratingOut = "r_out", ratingIn = "r_in"
 
     public var unit: String {
         switch self {
-        case .loss: "%"
-        case .mos, .rating: ""
+        case .loss, .lossOut, .lossIn: "%"
+        case .mos, .mosOut, .mosIn, .rating, .ratingOut, .ratingIn: ""
         default: "ms"
         }
     }
@@ -32,66 +36,49 @@ public enum LoadMetric: String, Codable, Hashable, Sendable, CaseIterable {
         case .roundTrip: "round trip"
         case .mos: "MOS"
         case .rating: "R (G.107)"
+        case .delayOut, .jitterOut, .lossOut, .mosOut, .ratingOut: "  out, from the caller"
+        case .delayIn, .jitterIn, .lossIn, .mosIn, .ratingIn: "  in, to the caller"
         }
     }
 
-    /// Every value that a call has of this: those of media once for each end.
-    func values(of call: CallFigures) -> [Double] {
-        func ends(_ value: (EndFigures) -> Double?) -> [Double] { [call.caller, call.callee].compactMap { $0.flatMap(value) } }
+    /// Of one direction alone.
+    var isOfDirection: Bool { rawValue.hasSuffix("_out") || rawValue.hasSuffix("_in") }
+
+    /// Of a call; nil: not measured.
+    func value(of call: CallFigures) -> Double? {
         switch self {
-        case .setup: return [call.setup].compactMap(\.self)
-        case .ring: return [call.ring].compactMap(\.self)
-        case .answer: return [call.answer].compactMap(\.self)
-        case .media: return [call.media].compactMap(\.self)
-        case .end: return [call.end].compactMap(\.self)
-        case .inviteTransit: return [call.inviteTransit].compactMap(\.self)
-        case .answerTransit: return [call.answerTransit].compactMap(\.self)
-        case .byeTransit: return [call.byeTransit].compactMap(\.self)
-        case .delay: return ends(\.delay) + ends(\.lastDelay)
-        case .jitter: return ends(\.jitter)
-        case .loss: return ends(\.lossPercent)
-        case .roundTrip: return ends(\.roundTrip)
-        case .mos: return ends(\.mos)
-        case .rating: return ends(\.rating)
+        case .setup: call.setup
+        case .ring: call.ring
+        case .answer: call.answer
+        case .media: call.media
+        case .end: call.end
+        case .inviteTransit: call.inviteTransit
+        case .answerTransit: call.answerTransit
+        case .byeTransit: call.byeTransit
+        case .delay: greatest(.delayOut, .delayIn, call)
+        case .jitter: greatest(.jitterOut, .jitterIn, call)
+        case .loss: greatest(.lossOut, .lossIn, call)
+        case .roundTrip: [call.caller?.roundTrip, call.callee?.roundTrip].compactMap(\.self).max()
+        case .mos: least(.mosOut, .mosIn, call)
+        case .rating: least(.ratingOut, .ratingIn, call)
+        case .delayOut: call.callee?.longestDelay
+        case .delayIn: call.caller?.longestDelay
+        case .jitterOut: call.callee?.jitter ?? call.reported?.jitter
+        case .jitterIn: call.caller?.jitter
+        case .lossOut: call.callee?.lossPercent ?? call.reported?.lossPercent
+        case .lossIn: call.caller?.lossPercent
+        case .mosOut: call.callee?.mos ?? call.reported?.mos
+        case .mosIn: call.caller?.mos
+        case .ratingOut: call.callee?.rating ?? call.reported?.rating
+        case .ratingIn: call.caller?.rating
         }
     }
-}
 
-/// The distribution of one metric: an HDR histogram, in thousandths of its unit, to three digits.
-public struct Distribution: Sendable {
-    private var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
-
-    public init() {}
-
-    public var count: UInt64 { histogram.totalCount }
-
-    /// Below zero counts as zero.
-    public mutating func record(_ value: Double) { _ = histogram.record(UInt64(max(0, min(value * 1_000, 1e12)).rounded())) }
-
-    /// Nil before the first value, as all here.
-    public func percentile(_ percent: Double) -> Double? { count == 0 ? nil : Double(histogram.valueAtPercentile(percent)) / 1_000 }
-    public var mean: Double? { count == 0 ? nil : histogram.mean / 1_000 }
-    public var minimum: Double? { count == 0 ? nil : Double(histogram.min) / 1_000 }
-    public var maximum: Double? { count == 0 ? nil : Double(histogram.max) / 1_000 }
-
-    public var summary: Summary? {
-        guard count > 0 else { return nil }
-        return Summary(
-            count: count, min: minimum ?? 0, mean: ((mean ?? 0) * 1_000).rounded() / 1_000, p5: percentile(5) ?? 0,
-            p50: percentile(50) ?? 0,
-            p90: percentile(90) ?? 0, p95: percentile(95) ?? 0, p99: percentile(99) ?? 0, max: maximum ?? 0)
+    private func greatest(_ one: LoadMetric, _ other: LoadMetric, _ call: CallFigures) -> Double? {
+        [one.value(of: call), other.value(of: call)].compactMap(\.self).max()
     }
 
-    /// The steps of the histogram: up to which value, and how many.
-    public var steps: [Step] { histogram.recordedValues().map { Step(upTo: Double($0.value) / 1_000, count: $0.count) } }
-
-    public struct Step: Codable, Hashable, Sendable {
-        public var upTo: Double
-        public var count: UInt64
-    }
-
-    public struct Summary: Codable, Hashable, Sendable {
-        public var count: UInt64
-        public var min: Double, mean: Double, p5: Double, p50: Double, p90: Double, p95: Double, p99: Double, max: Double
+    private func least(_ one: LoadMetric, _ other: LoadMetric, _ call: CallFigures) -> Double? {
+        [one.value(of: call), other.value(of: call)].compactMap(\.self).min()
     }
 }

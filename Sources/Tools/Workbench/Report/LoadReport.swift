@@ -54,6 +54,14 @@ public struct LoadReport: Codable, Sendable {
         public var ser: Double?, seer: Double?, isa: Double?, scr: Double?, failed: Double?
     }
 
+    /// Of all calls together.
+    public struct Totals: Codable, Hashable, Sendable {
+        /// Seconds of conversation.
+        public var talkTime: Double
+        /// Packets of the tool's ends.
+        public var packetsSent: UInt64, packetsReceived: UInt64
+    }
+
     public struct Found: Codable, Hashable, Sendable {
         public var kind: Finding.Kind
         public var calls: Int
@@ -63,6 +71,12 @@ public struct LoadReport: Codable, Sendable {
         public var pattern: String?
         /// Of the first.
         public var text: String
+        /// Which ways the sound went; nil where it is not of sound.
+        public var directions: [Finding.Direction]?
+        /// Of the first, after its answer; nil where it is not known when it began.
+        public var second: Double?
+        /// What was found in the same calls and is brought about by this: in how many.
+        public var consequences: [String: Int]?
     }
 
     public struct StepResult: Codable, Hashable, Sendable {
@@ -73,21 +87,35 @@ public struct LoadReport: Codable, Sendable {
         public var failedPercent: Double?
         public var setupP95: Double?
         public var packetLatenessP99: Double?
+        /// How often it was run: again where it failed and the tool was late itself.
+        public var attempts: Int
+        /// The tool was late in the last of them.
+        public var isToolLate: Bool
         public var slo: [ServiceLevel.Verdict]
-        /// Nil where nothing was to be kept, and where it was but the rate was not offered.
+        /// Nil where no level was given.
+        public var state: ServiceLevel.Verdict.State?
+        /// Passed; nil where it is not measured or not judged.
         public var isKept: Bool?
     }
 
     public struct Knee: Codable, Hashable, Sendable {
-        /// Calls a second of the last step that held; nil: not even the first.
+        /// Calls a second of the last step that passed; nil: not even the first.
         public var lastKept: Double?
+        /// Of the first that failed.
         public var firstBroken: Double?
-        /// Calls a second of the first step that the tool did not offer in full: nothing is known from it on.
+        /// Of the first step that the tool did not offer in full: nothing is known from it on.
         public var firstNotOffered: Double?
-        /// What broke it.
+        /// Of the first step that had too few calls for a term.
+        public var firstNotMeasured: Double?
+        /// The terms that failed, or were not measured.
         public var broken: [String]
-        /// The tool was late in the step that broke.
+        /// The tool was late in the step that failed, whenever it was run.
         public var isToolsOwn: Bool
+        /// How often that step was run.
+        public var attempts: Int
+
+        /// Whether the target ended the search, or the ramp.
+        var isKnown: Bool { !isToolsOwn && firstNotOffered == nil && firstNotMeasured == nil }
     }
 
     public var schema = LoadReport.schema
@@ -96,6 +124,8 @@ public struct LoadReport: Codable, Sendable {
     public var counts: Counts
     public var ratios: Ratios
     public var encryption: Encryption
+    public var machine: MachineDescription
+    public var totals: Totals
     /// By the name of each `LoadMetric`; nil (null) where nothing was measured.
     public var metrics: [String: Distribution.Summary?]
     public var histograms: [String: [Distribution.Step]]
@@ -104,26 +134,19 @@ public struct LoadReport: Codable, Sendable {
     public var steps: [StepResult]
     public var knee: Knee?
     public var leaks: LeakReport?
+    /// An earlier run beside this one, where one was given.
+    public var baseline: LoadBaseline?
     public var series: [LoadSeries.Point]
     /// The first of them; `callsLeftOut` more are only in the sums.
     public var calls: [CallFigures]
     public var callsLeftOut: Int
 
-    public var isSLOKept: Bool { slo.allSatisfy(\.isKept) }
+    public var isSLOKept: Bool { slo.allSatisfy { $0.state == .passed } }
     /// All that was begun was cut off by the stop.
     public var isNothingJudged: Bool { counts.cutOff > 0 && counts.good + counts.faulty + counts.failed == 0 }
-    /// 0: good; 1: the target is not; 3: nothing can be said: the run cannot be believed, or was stopped before a call was over.
-    public var exitCode: Int32 {
-        if leaks?.isClean == false { return 1 }
-        if isNothingJudged { return 3 }
-        let isBad = slo.isEmpty ? counts.failed + counts.faulty > 0 && knee == nil : !isSLOKept && knee == nil
-        if isBad || counts.begun == 0 { return validity.isBelievable ? 1 : 3 }
-        if let knee, knee.lastKept == nil { return validity.isBelievable && knee.firstBroken != nil ? 1 : 3 }
-        return validity.isBelievable ? 0 : 3
-    }
 }
 
-/// What was left behind by a run.
+/// What a run leaks.
 public struct LeakReport: Codable, Hashable, Sendable {
     /// `5 media sockets of the tool`; empty when everything is back to where it was.
     public var leftovers: [String]

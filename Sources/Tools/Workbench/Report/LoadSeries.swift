@@ -6,8 +6,12 @@ public enum LoadSeries {
         public var begun = 0, answered = 0
         /// The most that were up at a time.
         public var active = 0
-        public var setupP50: Double?, setupP95: Double?
+        /// Percentiles are nil where too few calls of the part tell them.
+        public var setupP50: Double?, setupP95: Double?, setupMax: Double?
         public var loss: Double?, jitterP95: Double?, mosP5: Double?, delayP50: Double?, delayP95: Double?
+        /// Means of each direction, and the lowest MOS.
+        public var lossOut: Double?, lossIn: Double?, jitterOut: Double?, jitterIn: Double?, delayOut: Double?, delayIn: Double?
+        public var mosOut: Double?, mosIn: Double?
         /// Calls that failed or had something wrong, by status, or by finding where they were answered.
         public var failures: [String: Int] = [:]
     }
@@ -45,12 +49,16 @@ public enum LoadSeries {
     private static func point(_ calls: [CallFigures], _ time: Double, _ length: Double, _ active: Int) -> Point {
         var point = Point(time: time, length: length)
         (point.begun, point.answered, point.active) = (calls.count, calls.count { $0.isAnswered }, active)
-        func sorted(_ metric: LoadMetric) -> [Double] { calls.flatMap(metric.values).sorted() }
-        let setup = sorted(.setup), loss = sorted(.loss), delay = sorted(.delay)
-        (point.setupP50, point.setupP95) = (at(50, setup), at(95, setup))
-        point.loss = loss.isEmpty ? nil : loss.reduce(0, +) / Double(loss.count)
+        func sorted(_ metric: LoadMetric) -> [Double] { calls.compactMap(metric.value).sorted() }
+        let setup = sorted(.setup), delay = sorted(.delay)
+        (point.setupP50, point.setupP95, point.setupMax) = (at(50, setup), at(95, setup), setup.last)
+        point.loss = mean(sorted(.loss))
         (point.jitterP95, point.mosP5) = (at(95, sorted(.jitter)), at(5, sorted(.mos)))
         (point.delayP50, point.delayP95) = (at(50, delay), at(95, delay))
+        (point.lossOut, point.lossIn) = (mean(sorted(.lossOut)), mean(sorted(.lossIn)))
+        (point.jitterOut, point.jitterIn) = (mean(sorted(.jitterOut)), mean(sorted(.jitterIn)))
+        (point.delayOut, point.delayIn) = (mean(sorted(.delayOut)), mean(sorted(.delayIn)))
+        (point.mosOut, point.mosIn) = (sorted(.mosOut).first, sorted(.mosIn).first)
         for call in calls where call.outcome != .good && call.outcome != .cutOff {
             point.failures[cause(of: call), default: 0] += 1
         }
@@ -65,7 +73,9 @@ public enum LoadSeries {
     }
 
     private static func at(_ percent: Double, _ sorted: [Double]) -> Double? {
-        guard !sorted.isEmpty else { return nil }
+        guard UInt64(sorted.count) >= Percentile.valuesNeeded(for: percent) else { return nil }
         return sorted[min(sorted.count - 1, Int(Double(sorted.count) * percent / 100))]
     }
+
+    private static func mean(_ values: [Double]) -> Double? { values.isEmpty ? nil : values.reduce(0, +) / Double(values.count) }
 }

@@ -9,10 +9,15 @@ public struct LoadTally: Sendable {
     public private(set) var findings: [Finding.Kind: FoundCalls] = [:]
     public private(set) var listened = 0
     public private(set) var retransmissions = 0
+    /// Seconds of conversation, and packets of all ends.
+    public private(set) var talkTime = 0.0
+    public private(set) var packetsSent: UInt64 = 0, packetsReceived: UInt64 = 0
     /// Calls of a step that the tool did not begin, so that its rate was not offered.
     public var notBegun = 0
     /// Ends that had media, by how it was encrypted.
     public private(set) var encryption: [MediaEncryption: Int] = [:]
+    /// Calls with a finding of those that a share is of.
+    private var sharing: [ServiceLevel.Share: Int] = [:]
     /// Calls that nobody answered in any way.
     private var unheard = 0
     private var distributions: [LoadMetric: Distribution] = [:]
@@ -28,16 +33,23 @@ public struct LoadTally: Sendable {
         // What was said to our CANCEL is no answer to the call, and what our own callee refused is none of the target's.
         if call.outcome != .cutOff, call.outcome != .notTried { statuses[call.status, default: 0] += 1 }
         retransmissions += call.retransmissions
+        if call.isAnswered { talkTime += (call.duration ?? 0) / 1_000 }
+        for case let end? in [call.caller, call.callee] {
+            packetsSent += end.sent
+            packetsReceived += end.received
+        }
         if call.caller?.audio != nil || call.callee?.audio != nil { listened += 1 }
         for case let kind? in [call.caller?.encryption, call.callee?.encryption] { encryption[kind, default: 0] += 1 }
-        for finding in call.findings { findings[finding.kind, default: FoundCalls()].add(call.number, finding.text) }
+        for finding in call.findings { findings[finding.kind, default: FoundCalls()].add(call.number, finding) }
+        let kinds = Set(call.findings.flatMap { [$0.kind] + ($0.consequences ?? []).map(\.kind) })
+        for share in ServiceLevel.Share.allCases where !kinds.isDisjoint(with: share.kinds) { sharing[share, default: 0] += 1 }
         addValues(of: call)
     }
 
     /// Only what was measured of a call, which does not count as one.
     mutating func addValues(of call: CallFigures) {
         for metric in LoadMetric.allCases {
-            for value in metric.values(of: call) { distributions[metric, default: Distribution()].record(value) }
+            if let value = metric.value(of: call) { distributions[metric, default: Distribution()].record(value) }
         }
     }
 
@@ -70,9 +82,8 @@ public struct LoadTally: Sendable {
     /// 503 to an INVITE: the target limits.
     public var limited: Int { statuses[503] ?? 0 }
 
-    public func percent(with kinds: [Finding.Kind]) -> Double? {
-        percent(kinds.reduce(0) { $0 + (findings[$1]?.count ?? 0) }, of: tried)
-    }
+    /// Calls with one of the findings that the share is of.
+    func percent(with share: ServiceLevel.Share) -> Double? { percent(sharing[share] ?? 0, of: tried) }
 }
 
 /// The calls that a finding was made with. The first are kept.
@@ -81,16 +92,23 @@ public struct FoundCalls: Sendable {
 
     public private(set) var count = 0
     public private(set) var numbers: [UInt32] = []
-    /// Of the first one.
-    public private(set) var text = ""
+    /// The first one.
+    public private(set) var first: Finding?
+    /// Which ways the sound went, and what else was found with it and is its consequence.
+    public private(set) var directions: Set<Finding.Direction> = []
+    public private(set) var consequences: [Finding.Kind: Int] = [:]
     private var last: UInt32?
 
-    mutating func add(_ number: UInt32, _ text: String) {
+    public var text: String { first?.text ?? "" }
+
+    mutating func add(_ number: UInt32, _ finding: Finding) {
+        if let direction = finding.direction { directions.insert(direction) }
         if last == number { return }
         last = number
         count += 1
         if numbers.count < Self.kept { numbers.append(number) }
-        if self.text.isEmpty { self.text = text }
+        first = first ?? finding
+        for consequence in Set((finding.consequences ?? []).map(\.kind)) { consequences[consequence, default: 0] += 1 }
     }
 
     /// `every 50th call`, where three or more lie so; nil otherwise.

@@ -1,19 +1,24 @@
-/// The report as lines for a person: first whether it can be believed, then what it says.
+/// The report as lines for a person: first whether it is valid, then what it says, and the verdict last.
 public enum LoadText {
     public static func lines(_ report: LoadReport) -> [String] {
-        validity(report.validity) + [""] + calls(report) + sample(report) + [""] + table(report) + found(report) + levels(report)
-            + steps(report) + leaks(report.leaks) + ["", verdict(report)]
+        validity(report) + [""] + calls(report) + sample(report) + [""] + table(report) + found(report) + levels(report)
+            + steps(report) + compared(report) + leaks(report.leaks) + ["", "verdict      \(report.verdict.text)"]
     }
 
-    private static func validity(_ validity: Validity) -> [String] {
-        var lines = [validity.isBelievable ? "believable   yes" : "believable   NO: do not blame the target for what follows"]
+    private static func validity(_ report: LoadReport) -> [String] {
+        let validity = report.validity
+        let doubt = validity.blamesTarget ? "NO: the rate was not kept" : "NO: do not blame the target for what follows"
+        var lines = ["valid        \(validity.isValid ? "yes" : doubt)"]
         lines += validity.reasons.map { "             ! \($0)" }
+        if let rate = rate(validity.rate) { lines.append("rate         \(rate)") }
         lines.append("lateness     \(late("packets", validity.packetLateness)); \(late("calls", validity.callLateness))")
-        if let punctuality = validity.punctuality { lines.append("punctual     \(punctuality.text)") }
+        if let punctuality = validity.punctuality { lines.append("on schedule  \(punctuality.text)") }
         let busy = validity.machineProcessor.map { ", machine \(Number.text($0)) % busy" } ?? ""
+        let cores = validity.cores.counted("core", "cores")
         lines.append(
-            "processor    the tool \(Number.text(validity.ownProcessor)) % of one of \(validity.cores) cores\(busy); sends at \(validity.priority) priority"
+            "processor    the tool \(Number.text(validity.ownProcessor)) % of one of \(cores)\(busy); sends at \(validity.priority) priority"
         )
+        lines.append("machine      \(report.machine.text)")
         let dropped =
             validity.droppedReceiving.map { "\($0) dropped on receipt, \(validity.droppedSending ?? 0) on sending" }
             ?? "the kernel does not tell"
@@ -22,12 +27,21 @@ public enum LoadText {
         return lines + validity.notes.map { "note         \($0)" }
     }
 
+    private static func rate(_ rate: Validity.Rate) -> String? {
+        guard let asked = rate.asked else { return nil }
+        return "asked \(Number.text(asked))/s" + (rate.begun.map { ", begun \(Number.text($0))/s" } ?? "")
+            + (rate.isKept ? "" : ", not kept")
+    }
+
     private static func late(_ what: String, _ late: Validity.Late?) -> String {
-        late.map { "\(what) p50 \(Number.text($0.p50)) p99 \(Number.text($0.p99)) max \(Number.text($0.max)) ms" } ?? "\(what) not measured"
+        guard let late else { return "\(what) not measured" }
+        let percentiles = [("p50", late.p50), ("p95", late.p99 == nil ? late.p95 : nil), ("p99", late.p99)]
+        let known = percentiles.compactMap { name, value in value.map { "\(name) \(Number.text($0))" } }
+        return "\(what) \((known + ["max \(Number.text(late.max)) ms"]).joined(separator: " "))"
     }
 
     private static func calls(_ report: LoadReport) -> [String] {
-        let counts = report.counts, ratios = report.ratios
+        let counts = report.counts, ratios = report.ratios, totals = report.totals
         let statuses = counts.byStatus.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
         let kinds = counts.byKind.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         return [
@@ -38,10 +52,11 @@ public enum LoadText {
                 + (counts.skipped > 0 ? ", \(counts.skipped) not begun" : "")
                 + (report.run.wasStopped ? "; stopped early" : ""),
             "kinds        \(kinds); \(counts.listenedTo) listened to",
+            "in all       \(Number.text(totals.talkTime)) s of conversation; \(totals.packetsSent) packets sent, \(totals.packetsReceived) received",
             "encryption   \(encryption(report))",
             "statuses     \(statuses.isEmpty ? "none" : statuses)",
             "RFC 6076     SER \(percent(ratios.ser)), SEER \(percent(ratios.seer)), ISA \(percent(ratios.isa)), SCR \(percent(ratios.scr))"
-                + (counts.retransmissions > 0 ? "; \(counts.retransmissions) retransmissions" : ""),
+                + (counts.retransmissions > 0 ? "; \(counts.retransmissions.counted("retransmission", "retransmissions"))" : ""),
         ]
     }
 
@@ -50,8 +65,8 @@ public enum LoadText {
     /// What is told of the first calls alone, where there were more than are kept.
     static func sampleNote(_ report: LoadReport) -> String? {
         guard report.callsLeftOut > 0 else { return nil }
-        return
-            "the first \(report.calls.count) calls alone make the plots, the series and what is found late; \(report.callsLeftOut) more are in the sums"
+        let first = report.calls.count == 1 ? "the first call alone makes" : "the first \(report.calls.count) calls alone make"
+        return "\(first) the plots, the series and what is found late; \(report.callsLeftOut) more are in the sums"
     }
 
     static func encryption(_ report: LoadReport) -> String {
@@ -59,86 +74,63 @@ public enum LoadText {
         let ways = [(encryption.sdes, "SRTP by SDES"), (encryption.dtls, "SRTP by DTLS"), (encryption.clear, "in the clear")].filter {
             $0.0 > 0
         }
-        let media =
-            ends == 0
-            ? "no media" : "\(percent(encryption.share)) of \(ends) ends: " + ways.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let parts = ways.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let media = ends == 0 ? "no media" : "\(percent(encryption.share)) of \(ends.counted("end", "ends")): \(parts)"
         return "signalling \(report.run.transport.uppercased()); \(media)"
     }
 
-    private static func percent(_ value: Double?) -> String { value.map { "\(Number.text($0)) %" } ?? "–" }
-
-    private static func table(_ report: LoadReport) -> [String] {
-        var rows = [["", "count", "p5", "p50", "p95", "p99", "max", ""]]
-        for metric in LoadMetric.allCases {
-            if let summary = report.metrics[metric.rawValue] ?? nil {
-                rows.append(
-                    [metric.title, "\(summary.count)"] + [summary.p5, summary.p50, summary.p95, summary.p99, summary.max].map(Number.text)
-                        + [metric.unit])
-            } else if [.mos, .delay, .loss].contains(metric) {
-                rows.append([metric.title, "0", "–", "–", "–", "–", "–", "not measured"])
-            }
-        }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            row.enumerated().map { column, text in
-                column == 0 || column == 7 ? pad(text, widths[column], right: false) : pad(text, max(6, widths[column]), right: true)
-            }
-            .joined(separator: "  ").trimmingEnd()
-        }
-    }
-
-    private static func pad(_ text: String, _ width: Int, right: Bool) -> String {
-        let space = String(repeating: " ", count: max(0, width - text.count))
-        return right ? space + text : text + space
-    }
+    static func percent(_ value: Double?) -> String { value.map { "\(Number.text($0)) %" } ?? "–" }
 
     private static func found(_ report: LoadReport) -> [String] {
-        report.findings.isEmpty
-            ? []
-            : [""]
-                + report.findings.map { found in
-                    let numbers = found.numbers.prefix(8).map { "\($0)" }.joined(separator: ", ") + (found.calls > 8 ? ", …" : "")
-                    let pattern = found.pattern.map { ", \($0)" } ?? ""
-                    return
-                        "found        \(found.kind.rawValue): \(found.calls) \(found.calls == 1 ? "call" : "calls") (\(numbers)\(pattern)): \(found.text)"
-                }
+        guard !report.findings.isEmpty else { return [] }
+        return [""]
+            + report.findings.map { found in
+                let numbers = found.numbers.prefix(8).map { "\($0)" }.joined(separator: ", ") + (found.calls > 8 ? ", …" : "")
+                let pattern = found.pattern.map { ", \($0)" } ?? "", calls = found.calls.counted("call", "calls")
+                return "found        \(found.kind.rawValue): \(calls) (\(numbers)\(pattern)): \(found.text)\(consequences(of: found))"
+            }
+    }
+
+    /// `; with it: end not passed on`.
+    static func consequences(of found: LoadReport.Found) -> String {
+        found.consequences.map { "; with it: \($0.keys.sorted().joined(separator: ", "))" } ?? ""
     }
 
     private static func levels(_ report: LoadReport) -> [String] {
-        report.slo.isEmpty
-            ? []
-            : [""]
-                + report.slo.map { verdict in
-                    let actual = verdict.actual.map { "was \(Number.text($0))" } ?? "was not measured"
-                    return "SLO \(verdict.isKept ? "kept    " : "BROKEN  ") \(verdict.term), \(actual)"
-                        + (verdict.isToolsFault ? " (the tool's own fault, perhaps)" : "")
-                }
+        guard !report.slo.isEmpty else { return [] }
+        let step = report.knee.flatMap(\.lastKept).map { " at \(Number.text($0))/s" } ?? ""
+        return [""]
+            + report.slo.map { verdict in
+                let state = verdict.state.rawValue.padding(to: 8)
+                return "SLO \(state) \(verdict.term)\(step), \(verdict.outcome)"
+            }
     }
 
     private static func steps(_ report: LoadReport) -> [String] {
         let lines = report.steps.map { step in
             let parts = [
-                "\(step.calls) calls", step.notBegun > 0 ? "\(step.notBegun) not begun" : nil,
+                step.calls.counted("call", "calls"), step.notBegun > 0 ? "\(step.notBegun) not begun" : nil,
                 step.failedPercent.map { "\(Number.text($0)) % failed" }, step.setupP95.map { "set-up p95 \(Number.text($0)) ms" },
+                step.state?.rawValue, step.attempts > 1 ? "run \(step.attempts) times" : nil,
             ]
-            let held = step.isKept.map { $0 ? "held" : "BROKE" } ?? (step.slo.isEmpty ? "" : "not told")
-            return "step         \(Number.text(step.rate))/s: "
-                + (parts.compactMap(\.self) + (held.isEmpty ? [] : [held])).joined(separator: ", ")
+            return "step         \(Number.text(step.rate))/s: " + parts.compactMap(\.self).joined(separator: ", ")
         }
         guard let knee = report.knee else { return lines.isEmpty ? [] : [""] + lines }
         return [""] + lines + ["knee         \(text(knee))"]
     }
 
     static func text(_ knee: LoadReport.Knee) -> String {
-        let last = knee.lastKept.map { "\(Number.text($0)) calls a second held" } ?? "no step held"
+        let last = knee.lastKept.map { "\(Number.text($0)) calls a second passed" } ?? "no step passed"
+        let terms = knee.broken.joined(separator: ", ")
         if let rate = knee.firstBroken {
-            return
-                "\(last); at \(Number.text(rate)) broke \(knee.broken.joined(separator: ", "))\(knee.isToolsOwn ? " (the tool was late itself then)" : "")"
+            let doubt = " (in doubt: the tool was late itself then\(knee.attempts > 1 ? ", in each of \(knee.attempts) attempts" : ""))"
+            return "\(last); at \(Number.text(rate)) failed \(terms)\(knee.isToolsOwn ? doubt : "")"
         }
         if let rate = knee.firstNotOffered {
             return "\(last); at \(Number.text(rate)) the tool began fewer: let it have more calls at a time (--concurrent) or ports"
         }
-        return last + "; nothing broke"
+        if let rate = knee.firstNotMeasured { return "\(last); at \(Number.text(rate)) too little was measured: \(terms)" }
+        return last + "; nothing failed"
     }
 
     private static func leaks(_ leaks: LeakReport?) -> [String] {
@@ -155,23 +147,5 @@ public enum LoadText {
         func megabytes(_ bytes: UInt64) -> String { Number.text(Double(bytes) / 1_048_576) }
         let trend = figures.perCall.map { ", \(Number.text($0 / 1_024)) kB with every call" } ?? ", too short for a trend"
         return "\(name) \(megabytes(before)) MB before, \(megabytes(after)) after\(trend)"
-    }
-
-    private static func verdict(_ report: LoadReport) -> String {
-        switch report.exitCode {
-        case 0: "verdict      good"
-        case 1: "verdict      BAD"
-        default:
-            report.isNothingJudged
-                ? "verdict      none: it was stopped before a call was over" : "verdict      none: the run cannot be believed"
-        }
-    }
-}
-
-extension String {
-    fileprivate func trimmingEnd() -> String {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
     }
 }

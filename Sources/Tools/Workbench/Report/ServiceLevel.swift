@@ -1,4 +1,4 @@
-/// What a run has to keep: `setup_p95<200ms,mos_p5>=4.0,failed<0.1%`.
+/// The terms that a run has to pass: `setup_p95<200ms,mos_p5>=4.0,failed<0.1%`.
 public struct ServiceLevel: Hashable, Sendable {
     public struct Term: Hashable, Sendable {
         public enum Quantity: Hashable, Sendable {
@@ -12,8 +12,8 @@ public struct ServiceLevel: Hashable, Sendable {
         public var comparison: Comparison
         public var limit: Double
 
-        /// Whether it depends on the tool having been in time.
-        public var isTimed: Bool { if case .share = quantity { false } else { true } }
+        /// Whether it is of times and sound, and not of how many calls.
+        var isTimed: Bool { if case .share = quantity { false } else { true } }
     }
 
     public enum Comparison: String, Hashable, Sendable, CaseIterable { case atMost = "<=", atLeast = ">=", below = "<", above = ">" }
@@ -44,6 +44,11 @@ public struct ServiceLevel: Hashable, Sendable {
 
     /// All that a term may begin with.
     public static var names: [String] { LoadMetric.allCases.map(\.rawValue) + Share.allCases.map(\.rawValue) }
+
+    /// What the names stand for that a term begins with.
+    static func quantities(_ names: String...) -> [(name: String, quantity: Term.Quantity)] {
+        names.compactMap { name in (try? quantity(name, name)).map { (name, $0) } }
+    }
 
     private static func term(_ text: String) throws(ParseError) -> Term {
         guard let place = text.firstIndex(where: { $0 == "<" || $0 == ">" }) else { throw .noComparison(term: text) }
@@ -93,22 +98,91 @@ public struct ServiceLevel: Hashable, Sendable {
 extension ServiceLevel {
     /// How one term came out.
     public struct Verdict: Codable, Hashable, Sendable {
-        public var term: String
-        /// Nil: never measured, and so not kept.
-        public var actual: Double?
-        public var isKept: Bool
-        /// The tool was late itself, so that a broken term says nothing of the target.
-        public var isToolsFault = false
-    }
+        public enum State: String, Codable, Hashable, Sendable {
+            case passed, failed
+            /// Neither: too little is known, or what is known is not the target's.
+            case notMeasured = "not measured"
+        }
 
-    public func verdicts(on tally: LoadTally) -> [Verdict] {
-        terms.map { term in
-            let actual = tally.value(of: term.quantity)
-            return Verdict(term: term.text, actual: actual, isKept: actual.map { term.comparison.holds($0, term.limit) } ?? false)
+        public var term: String
+        /// Nil: never measured.
+        public var actual: Double?
+        public private(set) var state: State
+        /// Why it is not measured.
+        public private(set) var reason: String?
+        /// Passed.
+        public private(set) var isKept: Bool
+        /// The tool was late itself, so that a term that is not passed says nothing of the target.
+        public private(set) var isToolsFault = false
+
+        init(_ term: Term, on tally: LoadTally) {
+            (self.term, actual) = (term.text, tally.value(of: term.quantity))
+            state = actual.map { term.comparison.holds($0, term.limit) ? .passed : .failed } ?? .notMeasured
+            isKept = state == .passed
+            if actual == nil { reason = tally.reasonForNone(term.quantity) }
+        }
+
+        mutating func leaveOpen(_ why: String, isToolsFault: Bool) {
+            (state, reason, isKept, self.isToolsFault) = (.notMeasured, why, false, isToolsFault)
+        }
+
+        /// In words, without the term.
+        var outcome: String {
+            let was = actual.map { "was \(Number.text($0))" }
+            return state == .notMeasured ? [was, reason].compactMap(\.self).joined(separator: ", ") : was ?? ""
         }
     }
 
+    public func verdicts(on tally: LoadTally) -> [Verdict] { terms.map { Verdict($0, on: tally) } }
+
+    /// Every term passed.
     public func isKept(by tally: LoadTally) -> Bool { verdicts(on: tally).allSatisfy(\.isKept) }
+
+    /// A term has failed. One that was not measured has not.
+    func isBroken(by tally: LoadTally) -> Bool { verdicts(on: tally).contains { $0.state == .failed } }
+
+    /// Whether a term says how much there may be of it.
+    func bounds(_ kind: Finding.Kind) -> Bool { terms.contains { $0.quantity.bounds(kind) } }
+}
+
+extension ServiceLevel.Term.Quantity {
+    fileprivate func bounds(_ kind: Finding.Kind) -> Bool {
+        switch self {
+        case .percentile(let metric, _), .mean(let metric), .minimum(let metric), .maximum(let metric): metric.kinds.contains(kind)
+        case .share(.failed): true
+        case .share(let share): share.kinds.contains(kind)
+        }
+    }
+}
+
+extension ServiceLevel.Share {
+    /// The findings that it counts or that show in it.
+    var kinds: Set<Finding.Kind> {
+        switch self {
+        case .failed: Set(Finding.Kind.allCases)
+        case .refused: [.refused]
+        case .oneWay: [.oneWay]
+        case .silent: [.silence, .noAudio, .oneWay]
+        case .crossTalk: [.crossTalk, .stale]
+        case .encrypted: []
+        case .ser, .seer, .isa: [.refused, .noAnswer]
+        case .scr: [.refused, .noAnswer, .endedEarly, .noEnd]
+        }
+    }
+}
+
+extension LoadMetric {
+    /// The findings that show in it.
+    fileprivate var kinds: Set<Finding.Kind> {
+        switch self {
+        case .loss, .lossOut, .lossIn: [.missing]
+        case .mos, .mosOut, .mosIn, .rating, .ratingOut, .ratingIn: [.missing, .longDelay]
+        case .delay, .delayOut, .delayIn: [.longDelay]
+        case .setup, .ring, .answer: [.lateAnswer]
+        case .media: [.lateMedia]
+        default: []
+        }
+    }
 }
 
 extension ServiceLevel.Comparison {
@@ -136,15 +210,22 @@ extension LoadTally {
     private func value(of share: ServiceLevel.Share) -> Double? {
         switch share {
         case .failed: failedPercent
-        case .refused: percent(with: [.refused])
-        case .oneWay: percent(with: [.oneWay])
-        case .silent: percent(with: [.silence, .noAudio])
-        case .crossTalk: percent(with: [.crossTalk, .stale])
+        case .refused, .oneWay, .silent, .crossTalk: percent(with: share)
         case .encrypted: encryptedPercent
         case .ser: establishmentRatio
         case .seer: effectivenessRatio
         case .isa: ineffectiveAttempts
         case .scr: completionRatio
+        }
+    }
+
+    fileprivate func reasonForNone(_ quantity: ServiceLevel.Term.Quantity) -> String {
+        switch quantity {
+        case .percentile(let metric, let percent) where self[metric].count > 0:
+            let needed = Percentile.valuesNeeded(for: percent), count = self[metric].count
+            return "\(count.counted("value", "values")), and \(needed) are needed for p\(Number.short(percent))"
+        case .percentile, .mean, .minimum, .maximum: return "no value"
+        case .share: return "no call"
         }
     }
 }

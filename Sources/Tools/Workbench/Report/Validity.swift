@@ -2,21 +2,53 @@ import Media
 import Primitives
 import Runtime
 
-/// Whether a run can be believed: was the tool itself in time, and did the machine lose nothing on the way?
+/// Whether a run is valid: was the tool itself on schedule, was the rate the one that was asked for, and did the machine lose nothing?
 public struct Validity: Codable, Hashable, Sendable {
-    /// How late something of ours was, in milliseconds; nil where nothing was due.
+    /// How late something of ours was, in milliseconds; a percentile is nil where too little was due to tell.
     public struct Late: Codable, Hashable, Sendable {
         public var count: UInt64
-        public var p50: Double, p99: Double, max: Double
+        @ExplicitNull public var p50: Double?
+        @ExplicitNull public var p95: Double?
+        @ExplicitNull public var p99: Double?
+        public var max: Double
 
         public init?(_ lateness: Lateness) {
-            guard lateness.count > 0, let half = lateness.percentile(50), let most = lateness.percentile(99) else { return nil }
-            (count, p50, p99, max) = (lateness.count, half.inMilliseconds, most.inMilliseconds, lateness.greatest.inMilliseconds)
+            guard lateness.count > 0 else { return nil }
+            func percentile(_ percent: Double) -> Double? {
+                lateness.count >= Percentile.valuesNeeded(for: percent) ? lateness.percentile(percent)?.inMilliseconds : nil
+            }
+            (count, max) = (lateness.count, lateness.greatest.inMilliseconds)
+            (p50, p95, p99) = (percentile(50), percentile(95), percentile(99))
+        }
+
+        /// The furthest percentile that is known.
+        var judged: (percent: Double, value: Double)? {
+            [(99, p99), (95, p95), (50, p50)].lazy.compactMap { percent, value in value.map { (percent, $0) } }.first
+        }
+
+        /// `one packet in 100 6.1 ms late or later`, where that is more than a limit.
+        func text(_ what: String, from limit: Double) -> String? {
+            guard let judged, judged.value >= limit else { return nil }
+            let part = Percentile.words(judged.percent).replacing("one", with: "one \(what)")
+            return "\(part) \(Number.text(judged.value)) ms late or later"
         }
     }
 
-    public var isBelievable: Bool
-    /// Why not.
+    /// What was asked for and what was begun, in calls a second.
+    public struct Rate: Codable, Hashable, Sendable {
+        public var asked: Double?, begun: Double?
+        /// Calls of the plan that were not begun: then figures are those of the calls that were let in.
+        public var notBegun: Int
+        public var isKept: Bool
+    }
+
+    public private(set) var isValid: Bool
+    /// The same by its name of before.
+    public private(set) var isBelievable: Bool
+    /// What was found wrong may be held against the target: nothing of the tool's was late or lost. A rate that was not kept takes nothing
+    /// from that, for the calls that were let in are the luckier ones.
+    public private(set) var blamesTarget: Bool
+    /// Why it is not valid.
     public var reasons: [String]
     /// What else a reader must know.
     public var notes: [String]
@@ -29,6 +61,7 @@ public struct Validity: Codable, Hashable, Sendable {
     public var packetLateness: Late?
     /// Of calls that it began, against the plan.
     public var callLateness: Late?
+    public var rate: Rate
     /// Of one core, in percent; and of all.
     public var ownProcessor: Double
     public var machineProcessor: Double?
@@ -58,6 +91,12 @@ public struct ValidityEvidence: Sendable {
     public var before: MachineReading
     public var after: MachineReading
     public var elapsed: Duration
+    /// Of the plan, in calls a second; nil where it has several.
+    public var askedRate: Double?
+    /// Between the first call and the last that was due, and so the time of the rate.
+    public var arriving: Duration?
+    /// Whether calls that were not begun make the run invalid: not in a search, which tells it of each step.
+    public var judgesRate = true
     public var transport = (congested: 0, failed: 0)
     public var progress = LoadProgress()
     public var limiterHits = 0
@@ -71,15 +110,15 @@ public struct ValidityEvidence: Sendable {
 extension Validity {
     /// Packets that left later than this, one in a hundred, make delay, jitter, loss and MOS the tool's own.
     public static let greatestPacketLateness = 5.0
-    /// Calls begun later than this, one in a hundred, make the rate another one.
+    /// Calls begun later than this, one in a hundred, make the rate another one. Fewer calls are judged by one in twenty, or by the half.
     public static let greatestCallLateness = 50.0
 
     public init(_ evidence: ValidityEvidence) {
         let seconds = max(0.001, evidence.elapsed.inSeconds), (before, after) = (evidence.before, evidence.after)
         func grown(_ value: (MachineReading) -> UInt64?) -> UInt64? { value(after).flatMap { end in value(before).map { end &- $0 } } }
-        (isBelievable, reasons, notes) = (true, [], [])
+        (isValid, isBelievable, blamesTarget, reasons, notes) = (true, true, true, [], [])
         (priority, punctuality) = (evidence.urgency.text, evidence.punctuality)
-        (packetLateness, callLateness) = (Late(evidence.packets), Late(evidence.calls))
+        (packetLateness, callLateness, rate) = (Late(evidence.packets), Late(evidence.calls), Rate(evidence))
         ownProcessor = 100 * (after.processor - before.processor).inSeconds / seconds
         machineProcessor = grown(\.allTicks).flatMap { all in grown(\.busyTicks).map { all > 0 ? 100 * Double($0) / Double(all) : 0 } }
         cores = MachineReading.cores
@@ -92,40 +131,60 @@ extension Validity {
         ephemeralOverlap = evidence.ephemeral.flatMap { $0.overlaps(evidence.mediaPorts) ? "\($0.clamped(to: evidence.mediaPorts))" : nil }
         judge()
         note(evidence)
-        isBelievable = reasons.isEmpty
+        blamesTarget = reasons.isEmpty
+        if evidence.judgesRate { noteRate(evidence) }
+        isValid = reasons.isEmpty
+        isBelievable = isValid
     }
 
     private mutating func judge() {
-        if let late = packetLateness, late.p99 >= Self.greatestPacketLateness {
-            reasons.append(
-                "the tool sent one packet in a hundred \(Number.text(late.p99)) ms late or later: delay, jitter, loss and MOS are not the target's"
-            )
+        if let late = packetLateness?.text("packet", from: Self.greatestPacketLateness) {
+            reasons.append("the tool sent \(late): delay, jitter, loss and MOS are not the target's")
         }
-        if let late = callLateness, late.p99 >= Self.greatestCallLateness {
-            reasons.append(
-                "the tool began one call in a hundred \(Number.text(late.p99)) ms late or later: the rate was not the one asked for")
+        if let late = callLateness?.text("call", from: Self.greatestCallLateness) {
+            reasons.append("the tool began \(late): the rate was not the one asked for")
         }
         if ownProcessor >= 90 * Double(cores) {
-            reasons.append("the tool used \(Number.text(ownProcessor)) % of \(cores) cores: it was the limit")
+            reasons.append("the tool used \(Number.text(ownProcessor)) % of \(cores.counted("core", "cores")): it was the limit")
         }
         if let dropped = droppedReceiving, dropped > 0 {
-            reasons.append("the kernel of this machine dropped \(dropped) datagrams whose socket was full (RcvbufErrors): loss may be ours")
+            let datagrams = dropped.counted("datagram", "datagrams")
+            reasons.append("the kernel of this machine dropped \(datagrams) whose socket was full (RcvbufErrors): loss may be ours")
         }
         if let dropped = droppedSending, dropped > 0 {
-            reasons.append("the kernel of this machine could not send \(dropped) datagrams (SndbufErrors)")
+            reasons.append("the kernel of this machine could not send \(dropped.counted("datagram", "datagrams")) (SndbufErrors)")
         }
-        if signallingSendFailures > 0 { reasons.append("\(signallingSendFailures) SIP messages could not be sent") }
-        if withoutPort > 0 { reasons.append("\(withoutPort) calls had no media port of ours: name others with --ports") }
+        if signallingSendFailures > 0 {
+            reasons.append("\(signallingSendFailures.counted("SIP message", "SIP messages")) could not be sent")
+        }
+        if withoutPort > 0 {
+            reasons.append("\(withoutPort.counted("call", "calls")) had no media port of ours: name others with --ports")
+        }
+    }
+
+    private mutating func noteRate(_ evidence: ValidityEvidence) {
+        guard !rate.isKept else { return }
+        let limit = evidence.progress.skipped > 0 ? ": \(evidence.progress.mostActive) were up already (--concurrent)" : ""
+        let wanted = "\(evidence.progress.begun + evidence.progress.skipped)"
+        reasons.append(
+            "the rate was not kept: \(rate.notBegun) of \(wanted) calls were not begun\(limit); the figures are of those that were let in")
     }
 
     private mutating func note(_ evidence: ValidityEvidence) {
-        if let late = packetLateness, late.p99 >= 1, late.p99 < Self.greatestPacketLateness {
-            notes.append("one packet in a hundred left \(Number.text(late.p99)) ms late or later: jitter figures have that error")
+        if let late = packetLateness?.p99, late >= 1, late < Self.greatestPacketLateness {
+            notes.append("one packet in 100 left \(Number.text(late)) ms late or later: jitter figures have that error")
         }
-        if limiterHits > 0 { notes.append("the target answered 503 to \(limiterHits) calls: a limit of its own was hit") }
-        if skipped > 0 { notes.append("\(skipped) calls were not begun: \(evidence.progress.mostActive) were up already (--concurrent)") }
+        if limiterHits > 0 {
+            notes.append("the target answered 503 to \(limiterHits.counted("call", "calls")): a limit of its own was hit")
+        }
+        if skipped > 0, !evidence.judgesRate {
+            let calls = skipped == 1 ? "1 call was" : "\(skipped) calls were"
+            notes.append("\(calls) not begun: \(evidence.progress.mostActive) were up already (--concurrent)")
+        }
         if evidence.progress.strangers > 0 {
-            notes.append("\(evidence.progress.strangers) INVITEs came that belong to no call of this run")
+            let invites =
+                evidence.progress.strangers == 1 ? "1 INVITE came that belongs" : "\(evidence.progress.strangers) INVITEs came that belong"
+            notes.append("\(invites) to no call of this run")
         }
         if let overlap = ephemeralOverlap { notes.append("the kernel may give our media ports \(overlap) to others (ip_local_port_range)") }
         if let busy = machineProcessor, busy > 95 {
@@ -148,27 +207,19 @@ extension Poller.Urgency {
 extension PunctualityFigures {
     /// In words.
     var text: String {
-        let kept = calls.map { "up to \($0) calls at a time\(streams.map { " (\($0) streams of ours)" } ?? "")" } ?? "at no number of calls"
+        let streams = streams.map { " (\($0.counted("stream", "streams")) of ours)" } ?? ""
+        let kept = calls.map { "up to \($0.counted("call", "calls")) at a time\(streams)" } ?? "at no number of calls"
         return kept
-            + (lateAt.flatMap { at in latenessThere.map { "; at \(at) one packet in a hundred was \(Number.text($0)) ms late" } }
+            + (lateAt.flatMap { at in latenessThere.map { "; at \(at) one packet in 100 was \(Number.text($0)) ms late" } }
                 ?? ", and no more were tried")
     }
 }
 
-/// Numbers as people read them.
-enum Number {
-    /// Three significant digits, no exponent.
-    static func text(_ value: Double) -> String {
-        guard value.isFinite else { return "\(value)" }
-        let digits = abs(value) >= 100 ? 0 : abs(value) >= 10 ? 1 : 2
-        return text(value, digits: digits)
-    }
-
-    static func text(_ value: Double, digits: Int) -> String {
-        let factor = [1, 10, 100, 1_000][min(3, digits)], scaled = Int64((abs(value) * Double(factor)).rounded())
-        let whole = "\(value < 0 && scaled > 0 ? "-" : "")\(scaled / Int64(factor))"
-        guard digits > 0 else { return whole }
-        let fraction = "\(scaled % Int64(factor))"
-        return whole + "." + String(repeating: "0", count: digits - fraction.count) + fraction
+extension Validity.Rate {
+    fileprivate init(_ evidence: ValidityEvidence) {
+        let seconds = evidence.arriving?.inSeconds ?? 0
+        (asked, notBegun) = (evidence.askedRate, evidence.progress.notBegun)
+        begun = seconds > 0 && asked != nil ? Double(evidence.progress.begun) / seconds : nil
+        isKept = evidence.progress.skipped == 0
     }
 }

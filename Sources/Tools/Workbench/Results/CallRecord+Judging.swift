@@ -8,7 +8,7 @@ extension CallRecord {
     public func result() -> CallResult {
         let audio = answered == nil ? nil : listen()
         return CallResult(
-            peer: "\(peer)", direction: isOutgoing ? .outgoing : .incoming, callID: "\(callID)", status: status, reason: "\(reason)",
+            peer: "\(peer)", direction: isOutgoing ? .outgoing : .incoming, callID: "\(callID)", status: sentStatus, reason: "\(reason)",
             endedBy: endedBy, failure: failure.map { "\($0)" } ?? brokenEnd, setupTime: ringing.map { milliseconds(began, $0) },
             answerTime: answered.map { milliseconds(began, $0) }, duration: answered.map { milliseconds($0, ended) },
             earlyMediaIgnored: earlyMediaIgnored, codec: codec.map { "\($0)" }, encryption: encryption, packets: packets,
@@ -16,18 +16,15 @@ extension CallRecord {
             digitsReceived: String(digits.map(\.character)), timesHeld: timesHeld, verdict: verdict(audio))
     }
 
-    /// The result with the best that can be said: heard back what we played, for a while at least, or else any sound.
+    /// The result with the best that can be said where any sound is expected: heard back what we played, for a while at least, or else any.
     ///
     /// - Parameter echo: what that is heard as; nil where it cannot be told.
     public func result(ifEchoed echo: CallScript.Expectation?) -> CallResult {
+        guard case .sound = script.expectation, let echo else { return result() }
         var record = self
-        if let echo {
-            record.script.expectation = echo
-            let result = record.result()
-            if result.verdict.isGood || result.verdict == .cutShort { return result }
-        }
-        record.script.expectation = .sound
-        return record.result()
+        record.script.expectation = echo
+        let echoed = record.result()
+        return echoed.verdict.isGood || echoed.verdict == .cutShort ? echoed : result()
     }
 
     /// Whether each of two records of one bridged call holds what the other sent.
@@ -40,32 +37,44 @@ extension CallRecord {
         return (there, back, there >= SignalCorrelation.threshold && back >= SignalCorrelation.threshold)
     }
 
-    /// What nobody says of a far end that went away in the middle of a call: no status, and no loss, for RTP counts none behind the last
-    /// packet.
+    /// What nobody says of a far end that went away in the middle of a call: no status, and no numbers behind the last packet.
     private var brokenEnd: String? {
         guard answered != nil else { return nil }
-        if let silence { return "nothing came in the last \(Double(silence.wholeMilliseconds / 100) / 10) s" }
+        if let stop { return stop }
         return endedBy == .us && disconnected == nil ? brokenBye : nil
     }
 
-    /// For how long nothing came at the end of a call in which something always should have: a tone, or what we sent ourselves.
-    private var silence: Duration? {
-        guard let statistics, let last = statistics.lastReceived, interruptions == 0 else { return nil }
-        let end: Instant? =
+    /// What came, by what is expected.
+    private var arrival: SoundArrival? {
+        let sound: ExpectedSound =
             switch script.expectation {
-            case .echo: statistics.lastSent
-            case .tone: ended
-            case .sound, .nothing, .recording: nil
+            case .echo: .echo
+            case .sound, .tone: .sound
+            case .prompt, .recording: .prompt
+            case .nothing: .nothing
             }
-        return end.flatMap { $0 - last > .seconds(2) ? $0 - last : nil }
+        return media.map { SoundArrival(at: $0, from: nil, expecting: sound, interruptions: interruptions) }
+    }
+
+    /// Sound that should have gone on to the end stopped before it.
+    private var stop: String? {
+        switch script.expectation {
+        case .prompt, .recording, .nothing: return nil
+        case .sound, .tone, .echo: break
+        }
+        guard let arrival, let stopped = arrival.stopped else { return nil }
+        func tenths(_ time: Duration) -> Double { (time.inSeconds * 10).rounded() / 10 }
+        return "nothing came in the last \(tenths(arrival.silence)) s: the sound stopped \(tenths(stopped)) s after the answer"
     }
 
     private var packets: PacketFigures? {
         guard let statistics else { return nil }
-        let (sending, receiving) = (statistics.sending, statistics.receiving)
+        let (sending, receiving, arrival) = (statistics.sending, statistics.receiving, arrival)
+        let quality = arrival?.quality(of: statistics, codec: codec), missing = arrival?.missing ?? 0
         return PacketFigures(
-            sent: sending.packets, received: receiving.packets, lost: receiving.lost, lossPercent: receiving.lossFraction.map { 100 * $0 },
-            jitter: receiving.jitter, roundTrip: statistics.roundTrip.map(milliseconds), remoteLost: sending.lost,
+            sent: sending.packets, received: receiving.packets, lost: missing > 0 ? missing : receiving.lost,
+            lossPercent: arrival?.lossPercent, stoppedAfter: arrival?.stopped.map(milliseconds),
+            jitter: receiving.jitter, roundTrip: statistics.roundTrip.map(milliseconds), remoteLost: sending.lost, mos: quality?.mos,
             firstReceivedAfter: statistics.firstReceived.flatMap { first in answered.map { milliseconds($0, first) } },
             refused: statistics.refused.total, incoming: statistics.incoming?.sound, outgoing: statistics.outgoing?.sound,
             jitters: receiving.jitters,
@@ -75,7 +84,7 @@ extension CallRecord {
     private func listen() -> AudioFigures {
         var figures = AudioFigures(secondsHeard: heard.seconds, level: heard.level)
         switch script.expectation {
-        case .sound, .nothing: break
+        case .sound, .prompt, .nothing: break
         case .tone(let frequency):
             var detector = ToneDetector(frequency: frequency, sampleRate: Heard.rate)
             detector.listen(to: heard.samples.span)
@@ -83,7 +92,7 @@ extension CallRecord {
         case .echo:
             // An echo that stopped is one of the beginning alone, and the rest only has more places where a second of it may seem to lie.
             let sent = sent(upTo: heard.samples.count)
-            compare(silence == nil ? sent : sent.map { Array($0.prefix(heard.samples.count)) }, &figures)
+            compare(stop == nil ? sent : sent.map { Array($0.prefix(heard.samples.count)) }, &figures)
             // What was played before the keys were agreed was never sent, and nobody knows how much: nothing comes back before it leaves.
             figures.delay = figures.delay.flatMap { delay in lead.map { delay + $0 } }.flatMap { $0 < 0 ? nil : $0 }
         case .recording(let samples, let rate):
@@ -130,13 +139,16 @@ extension CallRecord {
         guard let statistics, statistics.receiving.packets > 0, audio.secondsHeard > 0 else { return .nothing }
         guard let level = audio.level, level > -60 else { return .silence }
         guard isExpected(audio) else { return .unexpected }
-        guard silence == nil else { return .cutShort }
+        guard stop == nil else { return .cutShort }
         return isOursHeard(audio, statistics) ? .bothWays : .received
     }
 
+    /// Ten seconds of them.
+    private static let packetsBetweenReports: UInt64 = 500
+
     private func isExpected(_ audio: AudioFigures) -> Bool {
         switch script.expectation {
-        case .sound, .nothing: true
+        case .sound, .prompt, .nothing: true
         case .tone: (audio.tonePresence ?? 0) > 0.5
         case .echo, .recording: (audio.correlation ?? 0) >= SignalCorrelation.threshold
         }
@@ -144,8 +156,10 @@ extension CallRecord {
 
     private func isOursHeard(_ audio: AudioFigures, _ statistics: MediaStatistics) -> Bool {
         if case .echo = script.expectation { return true }
-        guard let lost = statistics.sending.lost else { return false }
-        return lost < statistics.sending.packets
+        let sending = statistics.sending
+        guard let lost = sending.lost, let reported = sending.expected else { return false }
+        // Reports come every few seconds. One that is older says nothing of what was sent since.
+        return lost < reported && reported + Self.packetsBetweenReports >= sending.packets
     }
 }
 

@@ -41,6 +41,8 @@ public struct CallRecord: Sendable {
     public var callID: Text = .empty
     /// The final status of the INVITE; 0 when there was none.
     public var status = 0
+    /// The same; nil where nobody sent one.
+    public var sentStatus: Int? { isUnheard || status == 0 ? nil : status }
     /// Nobody sent that status: nothing came in time (408), or nothing could be sent there (503).
     public var isUnheard = false
     /// Its phrase, with the words of its Warning in brackets.
@@ -87,6 +89,9 @@ public struct CallRecord: Sendable {
     public var digits: [DTMFDigit] = []
     /// By the other side.
     public var timesHeld = 0
+    /// Since when sound of the other side was due without a break; nil: not at the end, as in a hold of either side, while keys were
+    /// pressed, or where the other side may not send.
+    public var soundDueSince: Instant?
     /// Keys of ours made what we played wait: it cannot be laid over what came back.
     public var playedWithPauses = false
     /// How often we held the other side or were muted though no script asked for it.
@@ -98,6 +103,12 @@ public struct CallRecord: Sendable {
 
     /// How often what was played had to wait, or was stopped: for keys of ours, and for a hold of either side.
     var interruptions: Int { timesHeld + script.interruptions + pauses }
+
+    /// From the answer to the end; nil where there was no media.
+    var media: EndMedia? {
+        guard let statistics, let answered else { return nil }
+        return EndMedia(now: statistics, answered: answered, from: answered, until: ended, dueSince: soundDueSince)
+    }
 
     /// Of our BYE, where the end was not agreed.
     var brokenBye: String { byeStatus.map { "the BYE was answered \($0)" } ?? "the BYE was not answered" }

@@ -10,8 +10,8 @@ public struct CallResult: Codable, Hashable, Sendable {
     public var direction: Direction
     /// Of the INVITE.
     public var callID: String
-    /// The final status of the INVITE; 0 when there was none.
-    public var status: Int
+    /// The final status of the INVITE; nil where nobody sent one.
+    @ExplicitNull public var status: Int?
     /// The phrase of the status, with the words of a Warning in brackets.
     public var reason: String
     /// Who ended it.
@@ -45,14 +45,14 @@ public struct CallResult: Codable, Hashable, Sendable {
     public enum Direction: String, Codable, Hashable, Sendable { case outgoing, incoming }
 
     /// Whether the call was answered and its sound was what it should be, as far as this side can know.
-    public var isGood: Bool { (200..<300).contains(status) && failure == nil && verdict.isGood }
+    public var isGood: Bool { status.map { (200..<300).contains($0) } == true && failure == nil && verdict.isGood }
 }
 
 extension CallResult {
     /// Of a call that could not even be tried.
     public init(notCalled peer: String, failure: String) {
         self.init(
-            peer: peer, direction: .outgoing, callID: "", status: 0, reason: "", endedBy: .nobody, failure: failure,
+            peer: peer, direction: .outgoing, callID: "", status: nil, reason: "", endedBy: .nobody, failure: failure,
             earlyMediaIgnored: false, digitsReceived: "",
             timesHeld: 0, verdict: .notConnected)
     }
@@ -64,16 +64,20 @@ public struct PacketFigures: Codable, Hashable, Sendable {
     public var sent: UInt64
     /// Packets that came and were taken.
     public var received: UInt64
-    /// RFC 3550 A.3.
+    /// By their numbers (RFC 3550 A.3), and what did not come though it was due before the beginning and after the end of those.
     public var lost: UInt64?
-    /// Of what was to come.
+    /// 100 where nothing came.
     public var lossPercent: Double?
+    /// From the answer to the last packet, where that came too long before the end; absent: the sound went on.
+    public var stoppedAfter: Double?
     /// The last, in milliseconds (RFC 3550 §6.4.1).
     public var jitter: Double?
     /// The last, in milliseconds.
     public var roundTrip: Double?
     /// Of ours, as the other side reports it.
     public var remoteLost: UInt64?
+    /// Of what came, by ITU-T G.107 with the loss above.
+    public var mos: Double?
     /// From the 200 to the first packet that came.
     public var firstReceivedAfter: Double?
     /// Datagrams that came and were not taken.

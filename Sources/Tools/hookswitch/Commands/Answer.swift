@@ -29,7 +29,7 @@ struct Answer: ExplainedCommand {
     @OptionGroup(title: "By what way") var options: PhoneOptions
     @OptionGroup var line: RegistrationOptions
 
-    @Option(help: ArgumentHelp("As --local (default: 127.0.0.1:5070 without --server).", valueName: "address:port"))
+    @Option(help: ArgumentHelp("As --local (default: without either, and without a server, 127.0.0.1:5070).", valueName: "address:port"))
     var listen: String?
 
     @Option(help: ArgumentHelp("Ring so long before answering.", valueName: "ms"))
@@ -37,21 +37,24 @@ struct Answer: ExplainedCommand {
 
     @Flag(help: "Let calls ring until standard input says answer or reject; with --json-lines.") var manual = false
 
-    @Option(help: ArgumentHelp("Refuse every call with this status instead: 486 busy, 603 declined.", valueName: "status"))
+    @Option(
+        help: ArgumentHelp("Refuse every call with this status instead: 486 busy, 603 declined (default: answer).", valueName: "status"))
     var reject: Int?
 
-    @Option(help: ArgumentHelp("Be busy (486) for every n-th call.", valueName: "n"))
+    @Option(help: ArgumentHelp("Be busy (486) for every n-th call (default: for none).", valueName: "n"))
     var busyEvery: Int?
 
     @Flag(help: "Send back what comes (default: on without --play and --tone).") var echo = false
 
-    @Option(help: ArgumentHelp("Play this WAV file, again and again.", valueName: "wav"))
+    @Option(help: ArgumentHelp("Play this WAV file, again and again (default: what comes is sent back).", valueName: "wav"))
     var play: String?
 
-    @Option(help: ArgumentHelp("Play a tone of so many Hz.", valueName: "hz"))
+    @Option(help: ArgumentHelp("Play a tone of so many Hz (default: none).", valueName: "hz"))
     var tone: Double?
 
-    @Option(help: ArgumentHelp("Write what is heard to this WAV file; further calls get a number in the name.", valueName: "wav"))
+    @Option(
+        help: ArgumentHelp(
+            "Write what is heard to this WAV file; further calls get a number in the name (default: none).", valueName: "wav"))
     var record: String?
 
     @Option(help: ArgumentHelp("End after so many calls, refused ones included (default: by a signal).", valueName: "n"))

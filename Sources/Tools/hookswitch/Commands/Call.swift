@@ -9,8 +9,8 @@ import Workbench
 
 struct Call: ExplainedCommand {
     static let exits: KeyValuePairs<ExitStatus, String> = [
-        .good: "the call was answered and sound arrived",
-        .bad: "it failed or was silent",
+        .good: "the call was answered and sound arrived to the end",
+        .bad: "it failed, was silent or stopped",
         .cannotRun: "it could not be tried: no port is free, or a file cannot be used",
     ]
 
@@ -18,7 +18,7 @@ struct Call: ExplainedCommand {
         abstract: "Make a call, listen, and judge its sound.",
         discussion: """
             Plays a signal like speech unless told otherwise, and listens whether it comes back; any other sound will do too, \
-            but what comes back has to go on to the end. \(ExitStatus.sentence(exits))
+            but what comes back has to go on to the end. An announcement may end with --expect prompt. \(ExitStatus.sentence(exits))
 
             Examples:
               hookswitch call sip:9196@127.0.0.1 --duration 3
@@ -38,13 +38,13 @@ struct Call: ExplainedCommand {
             "Play this WAV file: once and hang up, or again and again for --duration (default: a signal like speech).", valueName: "wav"))
     var play: String?
 
-    @Option(help: ArgumentHelp("Play a tone of so many Hz.", valueName: "hz"))
+    @Option(help: ArgumentHelp("Play a tone of so many Hz (default: none).", valueName: "hz"))
     var tone: Double?
 
-    @Option(help: ArgumentHelp("Write what is heard to this WAV file.", valueName: "wav"))
+    @Option(help: ArgumentHelp("Write what is heard to this WAV file (default: none).", valueName: "wav"))
     var record: String?
 
-    @Option(help: ArgumentHelp("Press these keys half a second after the answer: 0-9, *, #, A-D.", valueName: "keys"))
+    @Option(help: ArgumentHelp("Press these keys half a second after the answer: 0-9, *, #, A-D (default: none).", valueName: "keys"))
     var dtmf: String?
 
     @Option(help: ArgumentHelp("Hang up so many seconds after the answer (default: 5, or the end of the file).", valueName: "s"))
@@ -52,6 +52,10 @@ struct Call: ExplainedCommand {
 
     @Option(help: ArgumentHelp("Cancel when there is no answer for so many seconds.", valueName: "s"))
     var timeout = 60.0
+
+    @Option(
+        help: ArgumentHelp("What comes back: sound (any, to the end), prompt (any, may end), echo (our own), nothing.", valueName: "what"))
+    var expect = "sound"
 
     @Flag(help: "Print the result as one JSON object, and nothing else.") var json = false
 
@@ -86,10 +90,10 @@ struct Call: ExplainedCommand {
         let length = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...86_400) }
         let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
         let digits = try digits()
-        let sound = try Sound(play: play, tone: tone, otherwise: .speech)
+        let sound = try Sound(play: play, tone: tone, otherwise: .speech), expected = try ExpectedSound(option: expect)
         let recordings = try record.map { try CallRecordings(path: $0.named(by: "--record")) }
         return CallPlan(
-            target: target.uri, settings: try settings(target, caller), script: script(sound, digits, length), sound: sound,
+            target: target.uri, settings: try settings(target, caller), script: script(sound, expected, digits, length), sound: sound,
             registers: line.register != nil, patience: patience, recordings: recordings)
     }
 
@@ -104,9 +108,10 @@ struct Call: ExplainedCommand {
         return settings
     }
 
-    private func script(_ sound: Sound, _ digits: [DTMFDigit], _ length: Duration?) -> CallScript {
+    private func script(_ sound: Sound, _ expected: ExpectedSound, _ digits: [DTMFDigit], _ length: Duration?) -> CallScript {
         var script = CallScript()
         (script.source, script.digits, script.tellsRecording) = (sound.source(repeats: length != nil), digits, true)
+        script.expectation = sound.expectation(of: expected)
         if case .recording = sound, length == nil {
             script.hangUpAfterPlaying = .milliseconds(300)
         } else {

@@ -10,19 +10,52 @@ enum Delivery {
     }
 }
 
-/// A file that a report goes to; its place was writable before the run.
+/// Whether a file can be written is asked by opening it, before the first call and not after the last.
+enum WritablePlace {
+    /// What is there stays as it is, and nothing is there after it that was not before.
+    ///
+    /// - Returns: why not, in words; nil: it can be written.
+    static func complaint(_ path: String) -> String? {
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        // A pipe waits for who reads it, and a device may do something when it is opened.
+        if isThere, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return access(path, W_OK) == 0 ? nil : notWritable }
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | (isThere ? 0 : O_CREAT), 0o666)
+        guard descriptor >= 0 else { return [ENOENT, EACCES, EISDIR, ENOTDIR].contains(errno) ? notWritable : words(errno) }
+        close(descriptor)
+        if !isThere { unlink(target(of: path)) }
+        return nil
+    }
+
+    private static let notWritable = "the place is not writable"
+
+    private static func words(_ error: Int32) -> String { String(cString: strerror(error)) }
+
+    /// A link to nothing yet stays one.
+    private static func target(of path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}
+
+/// A file that a report goes to; it could be written before the run.
 struct ReportFile {
     var path: String
 
     /// - Throws: exit code 3 for a place where nothing can be written, before the run and not after it.
     init(_ path: String) throws {
-        var isFolder: ObjCBool = false
-        let folder = URL(filePath: path).deletingLastPathComponent().path,
-            isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        guard FileManager.default.isWritableFile(atPath: isThere ? path : folder), !isFolder.boolValue else {
-            throw Failure.cannotRun("\(path) cannot be written: the place is not writable")
-        }
+        if let complaint = WritablePlace.complaint(path) { throw Failure.cannotRun("\(path) cannot be written: \(complaint)") }
         self.path = path
+    }
+
+    /// Empty, to be written to line by line.
+    ///
+    /// - Throws: exit code 3.
+    func opened() throws -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw Failure.cannotRun("\(path) cannot be written: \(String(cString: strerror(errno)))") }
+        return descriptor
     }
 
     /// A report of before stays whole until this one is, where another file can be put into its place.

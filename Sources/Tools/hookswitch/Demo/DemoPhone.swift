@@ -101,8 +101,8 @@ extension DemoPhone {
         return try make(gateway, line, settings, .answering(policy, as: account(of: line))) { event, notes in
             switch event {
             case .registered: notes.registered.signal()
-            case .registrationFailed(let status, _):
-                notes.value.withLock { $0.failure = "the registration failed with \(status)" }
+            case .registrationFailed(let failure, _):
+                notes.value.withLock { $0.failure = "the registration failed\(failure.suffix)" }
                 notes.registered.signal()
             case .leg(_, .ringing): teller.say("\(line.number) \(line.name) rings")
             case .leg(_, .ended(let record)): notes.value.withLock { $0.record = record }

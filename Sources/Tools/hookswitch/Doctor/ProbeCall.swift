@@ -11,6 +11,8 @@ import Workbench
 /// What one call of the probe has shown.
 struct ProbeEvidence: Sendable, Equatable {
     var number: String
+    /// Nobody listens there, or no way leads there: in words.
+    var unreachable: String?
     /// Any response came.
     var hasAnswer = false
     /// The final status of the INVITE; 0 where the gateway sent none.
@@ -117,6 +119,7 @@ struct ProbeCall {
             (evidence.status, evidence.endedBy, evidence.failure) = (
                 isOurs ? 0 : record.status, record.endedBy, record.failure.map { "\($0)" }
             )
+            if record.isUnheard, record.status == 503 { evidence.unreachable = evidence.failure }
             evidence.isLate = evidence.isAccepted && record.answered == nil
             evidence.hasMedia = record.answered != nil && record.statistics != nil
             guard let statistics = record.statistics else { return evidence }

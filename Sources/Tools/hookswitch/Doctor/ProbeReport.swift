@@ -60,7 +60,8 @@ private struct ProbeJudge {
     var sipOut: Way {
         guard tone.hasAnswer else {
             return Way(
-                name: "SIP out", state: .dead, text: "no answer at all from \(server): the question or its answer is lost",
+                name: "SIP out", state: .dead,
+                text: tone.unreachable ?? "no answer at all from \(server): the request or its answer is lost",
                 remedy:
                     "is it running, on this transport, on more than loopback (sip.\(transport.lowercased()): [\"0.0.0.0:\(server.port)\"]), is \(server.port) published and let through? Its journal has 'sip.rx' when the question arrives"
             )

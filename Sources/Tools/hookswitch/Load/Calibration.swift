@@ -65,8 +65,9 @@ extension LoadOptions {
     private var notForCalibration: String? {
         let values = [
             ("a target", target ?? scenarioTarget), ("--accounts", accounts), ("--ramp", ramp), ("--server", phone.server), ("--mix", mix),
-            ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--hold", hold), ("--listen", listen),
-            ("--target-journal", targetJournal),
+            ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--talk-time", talkTime), ("--hold", hold),
+            ("--listen", listen),
+            ("--target-journal", targetJournal), ("--baseline", baseline), ("--metrics", metrics),
         ]
         let flags = [
             ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", poisson),

@@ -8,7 +8,7 @@ struct LoadOptions: ParsableArguments {
 
     @OptionGroup(title: "By what way") var phone: PhoneOptions
 
-    @Option(help: ArgumentHelp("Lines of the target that the tool registers and plays.", valueName: "first..last"))
+    @Option(help: ArgumentHelp("Lines of the target that the tool registers and plays (default: none).", valueName: "first..last"))
     var accounts: String?
 
     @Option(help: ArgumentHelp("Calls a second (default: 10).", valueName: "n"))
@@ -18,7 +18,7 @@ struct LoadOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Rates in steps, as 10:100:10:30: from 10 to 100 by 10, each for 30 s (default: 10:1000:10:10 with --find-knee).",
+            "Rates in steps, as 10:100:10:30: from 10 to 100 by 10, each for 30 s (default: one rate; of --find-knee 10:1000:10:10).",
             valueName: "from:to:step:every"))
     var ramp: String?
 
@@ -30,15 +30,19 @@ struct LoadOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "At most so many at a time; more are not begun, and counted (default: as many as rate and hold time make).", valueName: "n"))
+            "At most so many at a time; more are not begun, and the rate is not kept then (default: as many as rate and talk time make).",
+            valueName: "n"))
     var concurrent: Int?
 
     @Option(help: ArgumentHelp("How long each lasts: 10, or exponential:10 for a mean of 10 s (default: 10).", valueName: "s"))
-    var hold: String?
+    var talkTime: String?
+
+    /// The name of `--talk-time` before.
+    @Option(help: .hidden) var hold: String?
 
     @Option(
         help: ArgumentHelp(
-            "Percentages of other calls: hold=5,dtmf=10,reinvite=2,cancel=3,busy=1 (default: plain calls alone).", valueName: "kind=%,…"))
+            "Percentages of other calls, as hold=5,dtmf=10,reinvite=2,cancel=3,busy=1 (default: none).", valueName: "kind=%,…"))
     var mix: String?
 
     @Option(help: ArgumentHelp("The keys that dtmf calls press.", valueName: "keys"))
@@ -47,7 +51,8 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Listen to a share of the calls, as 10% (default: as many as 64 at a time).", valueName: "share"))
     var listen: String?
 
-    @Option(help: ArgumentHelp("What comes back: sound, echo (our own, or it is a fault), nothing.", valueName: "what"))
+    @Option(
+        help: ArgumentHelp("What comes back: sound (any, to the end), prompt (any, may end), echo (our own), nothing.", valueName: "what"))
     var expect = "sound"
 
     @Flag(help: "The target leads the calls back to this tool (--local), which answers them.") var bothEnds = false
@@ -58,45 +63,68 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Cancel what is not answered for so long.", valueName: "s"))
     var timeout: Double = 32
 
-    @Option(help: ArgumentHelp("What the run has to keep: 'setup_p95<200ms,failed<0.1%'.", valueName: "terms"))
+    @Option(
+        help: ArgumentHelp(
+            "Terms that the run has to pass: 'setup_p95<200ms,failed<0.1%' (default: every call is good).", valueName: "terms"))
     var slo: String?
 
-    @Flag(help: "Raise the rate by --ramp until --slo breaks; tell the last step that held.") var findKnee = false
+    @Flag(help: "Raise the rate by --ramp until a term of --slo fails; tell the last step that passed.") var findKnee = false
 
-    @Option(help: ArgumentHelp("How long a step goes on before it is judged (default: a fifth of the step, 3 at most).", valueName: "s"))
+    @Option(
+        help: ArgumentHelp("How long a step of a ramp goes on before it is judged (default: a fifth of it, 3 at most).", valueName: "s"))
     var settle: Double?
 
     @Flag(help: "Call an echo of the tool's own, up to --concurrent (2000) at a time: how many can it drive in time here?") var calibrate =
         false
 
-    @Option(help: ArgumentHelp("Calls as this file says (YAML); options given as well go before it.", valueName: "file"))
+    @Option(help: ArgumentHelp("Calls as this file says (YAML); options given as well go before it (default: none).", valueName: "file"))
     var scenario: String?
 
     @Option(name: .customLong("target"), help: .hidden) var scenarioTarget: String?
 
-    @Option(help: ArgumentHelp("What a plain call does in place of --hold: wait=1,press=12#,hold=2,reinvite,hang-up.", valueName: "step,…"))
+    @Option(
+        help: ArgumentHelp(
+            "What a plain call does in place of --talk-time: wait=1,press=12#,hold=2,reinvite,hang-up (default: it talks).",
+            valueName: "step,…"))
     var steps: String?
 
     @Flag(help: "Check everything, make one call as the run would, and end.") var dryRun = false
 
-    @Option(help: ArgumentHelp("The gateway's journal: after the run it must be back to where it was.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The gateway's journal: after the run it must be back to where it was (default: not looked at).", valueName: "file"))
     var targetJournal: String?
 
-    @Option(help: ArgumentHelp("The gateway's process, on this machine: its descriptors and memory must not grow.", valueName: "pid"))
+    @Option(
+        help: ArgumentHelp(
+            "The gateway's process, on this machine: its descriptors and memory must not grow (default: not looked at).", valueName: "pid"))
     var targetPid: Int?
 
-    @Option(help: ArgumentHelp("The same number makes the same calls (default: by chance).", valueName: "n"))
+    @Option(help: ArgumentHelp("The same number makes the same calls (default: by chance; the report has it).", valueName: "n"))
     var seed: UInt64?
 
-    @Option(help: ArgumentHelp("Write the report as JSON; - for standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the report as JSON; - for standard output (default: not written).", valueName: "file"))
     var json: String?
 
-    @Option(help: ArgumentHelp("Write a line for each call as CSV.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write a line for each call as CSV (default: not written).", valueName: "file"))
     var csv: String?
 
-    @Option(help: ArgumentHelp("Write the verdicts as JUnit XML.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the verdicts as JUnit XML (default: not written).", valueName: "file"))
     var junit: String?
 
-    @Option(help: ArgumentHelp("Write one page with plots.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write one page with plots (default: not written).", valueName: "file"))
     var html: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Compare with an earlier report of --json: figures beside each other, with ratios (default: none).", valueName: "file"))
+    var baseline: String?
+
+    @Option(
+        help: ArgumentHelp("Write a line of JSON a second while the run lasts; - for standard output (default: none).", valueName: "file"))
+    var stream: String?
+
+    @Option(
+        help: ArgumentHelp("Tell Prometheus the figures while the run lasts, at /metrics (default: nobody).", valueName: "address:port"))
+    var metrics: String?
 }

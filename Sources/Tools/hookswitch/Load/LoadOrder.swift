@@ -16,6 +16,10 @@ struct LoadOrder {
     var targetJournal: String?
     var targetProcess: Int?
     var outputs: LoadOutputs
+    /// An earlier report, to be compared with.
+    var baseline: EarlierReport?
+    /// Where metrics are told.
+    var metrics: SocketAddress?
     /// For the report.
     var targetText: String
     /// For the echo that a calibration calls; nil: none.
@@ -25,8 +29,9 @@ struct LoadOrder {
 extension LoadOptions {
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
     func order() throws -> LoadOrder {
-        let outputs = try LoadOutputs(json: json, csv: csv, junit: junit, html: html)
+        let outputs = try LoadOutputs(json: json, csv: csv, junit: junit, html: html, stream: stream)
         if calibrate { return try calibrationOrder(outputs) }
+        let (baseline, metrics) = (try earlierReport(), try metricsAddress())
         let place = try place()
         var plan = LoadPlan()
         plan.accounts = try accountList()
@@ -55,7 +60,7 @@ extension LoadOptions {
         let settings = try settings(place, &plan)
         return LoadOrder(
             plan: plan, settings: settings, slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid,
-            outputs: outputs,
+            outputs: outputs, baseline: baseline, metrics: metrics,
             targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 
@@ -110,7 +115,7 @@ extension LoadOptions {
         plan.duration = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...604_800) }
         if calls == nil, duration == nil, ramp == nil { plan.duration = .seconds(60) }
         plan.settling = try settle.map { try Bounded.seconds($0, option: "--settle", in: 0...3_600) }
-        plan.hold = try holdTime(hold ?? "10")
+        plan.hold = try callDuration()
         plan.mix = try callMix(mix)
         plan.keys = try digits()
         plan.listening = try listening()
@@ -121,14 +126,7 @@ extension LoadOptions {
         plan.patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
         plan.answersAfter = .milliseconds(try Bounded.whole(answerAfter, option: "--answer-after", of: "milliseconds", in: 0...600_000))
         plan.seed = seed ?? UInt64.random(in: 1...9_999_999)
-        switch expect {
-        case "sound": break
-        case "echo": plan.expectsEcho = true
-        case "nothing": plan.expectsSilence = true
-        default:
-            throw Failure.usage(
-                "--expect is sound, echo or nothing, got '\(expect)'\(Nearest.hint(for: expect, among: ["sound", "echo", "nothing"]))")
-        }
+        plan.expects = try ExpectedSound(option: expect)
         plan.concurrent =
             try concurrent.map { try Bounded.whole($0, option: "--concurrent", of: "a number of calls", in: 1...20_000) }
             ?? plan.expectedConcurrency
@@ -157,12 +155,13 @@ extension LoadOptions {
             from: numbers[0], to: numbers[1], by: numbers[2], every: .nanoseconds(Int64(numbers[3] * 1e9)), isPoisson: poisson)
     }
 
-    private func holdTime(_ text: String) throws -> HoldTime {
+    private func callDuration() throws -> HoldTime {
+        let option = talkTime == nil && hold != nil ? "--hold" : "--talk-time", text = talkTime ?? hold ?? "10"
         let parts = text.split(separator: ":"), value = parts.last.flatMap { Double($0) }
         guard let value, parts.count == 1 || (parts.count == 2 && "exponential".hasPrefix(parts[0])) else {
-            throw Failure.usage("--hold takes seconds as 10, or exponential:10, got '\(text)'")
+            throw Failure.usage("\(option) takes seconds as 10, or exponential:10, got '\(text)'")
         }
-        let time = try Bounded.seconds(value, option: "--hold", in: 0.1...86_400)
+        let time = try Bounded.seconds(value, option: option, in: 0.1...86_400)
         return parts.count == 2 ? .exponential(time) : .fixed(time)
     }
 
@@ -217,6 +216,27 @@ extension LoadOptions {
                 throw Failure.usage("--slo: '\(term)': '\(limit)' is no limit\(unit.isEmpty ? "" : " in \(unit)")")
             }
         }
+    }
+
+    // MARK: Beside the run
+
+    /// - Throws: 3 for a file that cannot be read, 2 for one that is no report.
+    private func earlierReport() throws -> EarlierReport? {
+        guard let path = try baseline?.named(by: "--baseline") else { return nil }
+        guard let data = FileManager.default.contents(atPath: path) else { throw Failure.cannotRun("\(path) cannot be read") }
+        guard let report = try? JSONDecoder().decode(EarlierReport.self, from: data) else {
+            throw Failure.usage("--baseline: '\(path)' is no report of 'hookswitch load --json FILE'")
+        }
+        return report
+    }
+
+    private func metricsAddress() throws -> SocketAddress? {
+        guard let metrics else { return nil }
+        guard let address = SocketAddress(metrics, defaultPort: 0), address.port != 0 else {
+            throw Failure.usage("--metrics takes an address and a port as 127.0.0.1:9465, got '\(metrics)'")
+        }
+        try SocketAddress.refuseBothReadings(of: metrics, option: "--metrics")
+        return address
     }
 
     // MARK: From where

@@ -6,13 +6,27 @@ struct LoadOutputs {
     /// A report without a file goes to standard output.
     private var files: [(file: ReportFile?, make: (LoadReport) throws -> String)] = []
 
+    /// Where lines go while the run lasts; nil: nowhere.
+    private(set) var stream: StreamPlace?
+
     /// - Throws: exit code 3 for a place where nothing can be written, before the run and not after it.
-    init(json: String?, csv: String?, junit: String?, html: String?) throws {
+    init(json: String?, csv: String?, junit: String?, html: String?, stream: String? = nil) throws {
         try add(json, of: "--json", Self.json)
         try add(csv, of: "--csv") { LoadCSV.text($0) }
         try add(junit, of: "--junit") { LoadJUnit.text($0) }
         try add(html, of: "--html") { LoadPage.text($0) }
-        if files.count(where: { $0.file == nil }) > 1 { throw Failure.usage("only one report can go to standard output") }
+        if let path = try stream?.named(by: "--stream") { self.stream = try place(of: path) }
+        let printed = files.count(where: { $0.file == nil }) + (self.stream?.file == nil && self.stream != nil ? 1 : 0)
+        if printed > 1 { throw Failure.usage("only one report can go to standard output") }
+    }
+
+    private func place(of path: String) throws -> StreamPlace {
+        guard path != "-" else { return StreamPlace(file: nil) }
+        let file = try ReportFile(path)
+        if files.contains(where: { $0.file?.replaces(file) ?? false }) {
+            throw Failure.usage("--stream: another report goes to '\(path)' already, and would be lost")
+        }
+        return StreamPlace(file: file)
     }
 
     private mutating func add(_ path: String?, of option: String, _ make: @escaping (LoadReport) throws -> String) throws {
@@ -24,7 +38,7 @@ struct LoadOutputs {
         files.append((file, make))
     }
 
-    var printsToStandardOutput: Bool { files.contains { $0.file == nil } }
+    var printsToStandardOutput: Bool { files.contains { $0.file == nil } || stream.map { $0.file == nil } ?? false }
 
     /// - Throws: the first error, when all that can be written is.
     func write(_ report: LoadReport) throws {
@@ -38,9 +52,33 @@ struct LoadOutputs {
             })
     }
 
+    /// The report with the verdict, which it follows from.
+    private struct Judged: Encodable {
+        enum CodingKeys: CodingKey { case verdict, reasons, exitCode }
+
+        var report: LoadReport
+
+        func encode(to encoder: any Encoder) throws {
+            try report.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(report.verdict.word, forKey: .verdict)
+            try container.encode(report.verdict.reasons, forKey: .reasons)
+            try container.encode(report.verdict.exitCode, forKey: .exitCode)
+        }
+    }
+
     private static func json(_ report: LoadReport) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self)
+        return String(decoding: try encoder.encode(Judged(report: report)), as: UTF8.self)
     }
+}
+
+/// Where the lines of `--stream` go: a file, or standard output.
+struct StreamPlace {
+    var file: ReportFile?
+
+    /// - Returns: a descriptor to write to.
+    /// - Throws: exit code 3.
+    func open() throws -> Int32 { try file?.opened() ?? STDOUT_FILENO }
 }

@@ -22,7 +22,7 @@ struct LoadRun {
     private func performed(_ order: LoadOrder) throws -> LoadReport {
         let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
         var process = try order.targetProcess.map(TargetProcess.init)
-        let tlsFailure = Mutex<TLSError?>(nil)
+        let tlsFailure = Mutex<TLSError?>(nil), watch = try LoadWatch(order.outputs, metrics: order.metrics)
         let signals = HangupSignals(teller, exitCodeAtOnce: 3), began = Date(),
             load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadTeller(order.plan, teller)
         signals.whenAsked {
@@ -31,6 +31,7 @@ struct LoadRun {
         }
         let outcome = load.run(every: teller.isTerminal ? .milliseconds(500) : .seconds(1)) { snapshot in
             progress.tell(snapshot)
+            watch.note(snapshot)
             process?.note(snapshot)
         }
         withExtendedLifetime(signals) {}
@@ -46,6 +47,8 @@ struct LoadRun {
         if let error = tlsFailure.withLock({ $0 }) { report.validity.notes.append("TLS: \(error)") }
         if let process { report.leaks?.add(process.settled()) }
         if let journal { report.leaks?.add(journal.settled()) }
+        report.baseline = order.baseline.map { LoadBaseline($0, beside: report) }
+        watch.finish(report.verdict)
         return report
     }
 
@@ -68,34 +71,28 @@ struct LoadRun {
     }
 }
 
-/// Tells a person how a load goes: a line that is written over on a terminal, and one every five seconds elsewhere.
+/// Tells a person at a terminal how a load goes: a line that is written over.
 final class LoadTeller {
     private let plan: LoadPlan
     private let teller: Teller
-    private var lastLine = Instant.zero
-    private var lastPhase: LoadProgress.Phase?
 
     init(_ plan: LoadPlan, _ teller: Teller) { (self.plan, self.teller) = (plan, teller) }
 
-    func tell(_ snapshot: LoadSnapshot) {
-        let text = text(snapshot), now = Instant(nanoseconds: DispatchTime.now().uptimeNanoseconds)
-        teller.tick(text)
-        guard !teller.isTerminal, snapshot.progress.phase != lastPhase || now - lastLine >= .seconds(5) else { return }
-        (lastLine, lastPhase) = (now, snapshot.progress.phase)
-        teller.say(text)
-    }
+    func tell(_ snapshot: LoadSnapshot) { teller.tick(text(snapshot)) }
 
-    private func text(_ snapshot: LoadSnapshot) -> String {
+    func text(_ snapshot: LoadSnapshot) -> String {
         let progress = snapshot.progress
         guard let elapsed = snapshot.elapsed else { return "registering: \(progress.registered) of \(progress.accounts)" }
         var parts = [
             "\(bar(snapshot, elapsed)) \(elapsed.wholeMilliseconds / 1_000) s",
-            "\(progress.begun)\(plan.calls.map { "/\($0)" } ?? "") calls", "\(progress.active) up",
+            plan.calls.map { "\(progress.begun)/\($0) calls" } ?? progress.begun.counted("call", "calls"), "\(progress.active) up",
         ]
         parts.append("\(snapshot.bad) bad")
         if progress.phase == .ending { parts.append("ending") } else { parts.append("\(CallText.number(progress.rate))/s") }
-        if let setup = snapshot.setupP95 { parts.append("setup \(CallText.number(setup)) ms") }
-        if let late = snapshot.packetLateness { parts.append("own late \(CallText.number(Double(late.wholeNanoseconds) / 1e6)) ms") }
+        if let setup = snapshot.figures["setup_p50"] ?? nil { parts.append("set-up p50 \(CallText.number(setup)) ms") }
+        if let late = snapshot.packetLateness {
+            parts.append("own packets p99 \(CallText.number(Double(late.wholeNanoseconds) / 1e6)) ms late")
+        }
         return parts.joined(separator: "  ")
     }
 

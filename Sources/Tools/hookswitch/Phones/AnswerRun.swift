@@ -110,7 +110,7 @@ private final class Desk: Sendable {
         switch event {
         case .registered(let seconds):
             if state.withLock({ $0.becomesRegistered() }) { teller.say("registered for \(seconds) s; ready") }
-        case .registrationFailed(let status, let retry): registrationFailed(status, retry)
+        case .registrationFailed(let failure, let retry): registrationFailed(failure, retry)
         case .leg(let leg, let event): hear(event, of: leg.rawValue)
         case .finished: finished.signal()
         case .began, .call, .step: break
@@ -118,10 +118,12 @@ private final class Desk: Sendable {
     }
 
     /// Refused for good, unless it had worked before or nobody answered.
-    private func registrationFailed(_ status: Int, _ retry: Duration) {
-        let isRefused = (400..<500).contains(status) && status != 408 && !state.withLock { $0.isRegistered }
-        guard isRefused else { return teller.say("the registration failed with \(status); again in \(retry.wholeMilliseconds / 1_000) s") }
-        note(Failure.bad("the registration was refused with \(status)"))
+    private func registrationFailed(_ failure: RegistrationFailure, _ retry: Duration) {
+        let refusal = failure.status.flatMap { (400..<500).contains($0) && $0 != 408 ? $0 : nil }
+        guard let refusal, !state.withLock({ $0.isRegistered }) else {
+            return teller.say("the registration failed\(failure.suffix); again in \(retry.wholeMilliseconds / 1_000) s")
+        }
+        note(Failure.bad("the registration was refused with \(refusal)"))
         finished.signal()
     }
 

@@ -10,14 +10,8 @@ final class CallRecordings: Sendable {
     /// - Throws: exit code 3, when nothing can be written there.
     init(path: String) throws {
         self.path = path
-        let folder = (path as NSString).deletingLastPathComponent, manager = FileManager.default
-        let isWritable =
-            manager.fileExists(atPath: path)
-            ? manager.isWritableFile(atPath: path) : manager.isWritableFile(atPath: folder.isEmpty ? "." : folder)
-        var isFolder: ObjCBool = false
-        guard isWritable, !(manager.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue) else {
-            throw Failure.cannotRun(WAVFileError.cannotWrite(path, "the place is not writable").description)
-        }
+        guard let complaint = WritablePlace.complaint(path) else { return }
+        throw Failure.cannotRun(WAVFileError.cannotWrite(path, complaint).description)
     }
 
     /// The first call's file is the one that was asked for; further ones have their number before the extension.

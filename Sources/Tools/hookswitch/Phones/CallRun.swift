@@ -44,7 +44,7 @@ struct CallRun {
         ending.wait()
         withExtendedLifetime(signals) {}
         var outcome = story.told { record, failure, digitsAreSent in self.outcome(record, failure, digitsAreSent) }
-        if let error = story.tlsFailure, outcome.result.status == 0 || outcome.result.status == 503 {
+        if let error = story.tlsFailure, outcome.result.status == nil {
             outcome.result.failure = "TLS: \(error)"
         }
         return outcome

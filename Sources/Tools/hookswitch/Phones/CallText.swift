@@ -14,7 +14,7 @@ enum CallText {
         }
         if let audio = call.audio { lines.append("sound     \(figures(audio))") }
         if !call.digitsReceived.isEmpty { lines.append("keys      \(call.digitsReceived)") }
-        if call.timesHeld > 0 { lines.append("held      \(call.timesHeld) times") }
+        if call.timesHeld > 0 { lines.append("held      \(call.timesHeld.counted("time", "times"))") }
         if let file { lines.append("recorded  \(file)") }
         lines.append("verdict   \(call.verdict.rawValue)")
         return lines.joined(separator: "\n")
@@ -23,11 +23,9 @@ enum CallText {
     static func status(_ call: CallResult) -> String {
         let code =
             switch (call.status, call.reason) {
-            case (0, _): "no call"
-            case (408, ""): "408, nobody answers there"
-            case (503, ""): "503, nothing can be sent there"
-            case (let status, ""): "\(status)"
-            case (let status, let reason): "\(status) \(reason)"
+            case (nil, _): "no call"
+            case (let status?, ""): "\(status)"
+            case (let status?, let reason): "\(status) \(reason)"
             }
         let length = call.duration.map { ", \(number($0 / 1_000)) s long" } ?? ""
         let ender =
@@ -41,10 +39,12 @@ enum CallText {
 
     static func figures(_ packets: PacketFigures) -> String {
         var parts = ["\(packets.sent) sent", "\(packets.received) received"]
-        if let lost = packets.lost { parts.append("\(lost) lost (\(number(packets.lossPercent ?? 0)) %)") }
+        if let percent = packets.lossPercent { parts.append("\(packets.lost.map { "\($0)" } ?? "all") lost (\(number(percent)) %)") }
+        if let stopped = packets.stoppedAfter { parts.append("stopped after \(number(stopped / 1_000)) s") }
         if let jitter = packets.jitter { parts.append("jitter \(number(jitter)) ms") }
         if let roundTrip = packets.roundTrip { parts.append("round trip \(number(roundTrip)) ms") }
         if let lost = packets.remoteLost { parts.append("\(lost) of ours lost") }
+        if let mos = packets.mos { parts.append("MOS \(number(mos))") }
         return parts.joined(separator: ", ")
     }
 

@@ -21,6 +21,17 @@ struct Identity: Equatable {
     }
 }
 
+extension ExpectedSound {
+    /// The value of `--expect`.
+    init(option text: String) throws {
+        guard let sound = Self(rawValue: text) else {
+            let names = Self.allCases.map(\.rawValue)
+            throw Failure.usage("--expect is sound, prompt, echo or nothing, got '\(text)'\(Nearest.hint(for: text, among: names))")
+        }
+        self = sound
+    }
+}
+
 /// The value of `--codec`.
 enum CodecList {
     static func parse(_ text: String) throws -> [Codec] {

@@ -26,16 +26,16 @@ struct PhoneOptions: ParsableArguments {
     @Option(help: ArgumentHelp("TLS: whom the server's certificate must name (default: the host that is called).", valueName: "name"))
     var tlsName: String?
 
-    @Option(help: ArgumentHelp("TLS: the certificate that we show, PEM; needed to be connected to.", valueName: "file"))
+    @Option(help: ArgumentHelp("TLS: the certificate that we show, PEM; needed to be connected to (default: none).", valueName: "file"))
     var certificate: String?
 
-    @Option(help: ArgumentHelp("TLS: the certificate's key, PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("TLS: the certificate's key, PEM (default: none).", valueName: "file"))
     var certificateKey: String?
 
     @Option(
         name: .long, defaultAsFlag: "sdes", parsing: .next,
         help: ArgumentHelp(
-            "Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can (default: off).",
+            "Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can (default: off; sdes without a value).",
             valueName: "how"))
     var srtp: String? = nil
 
@@ -48,7 +48,9 @@ struct PhoneOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Our user, without registering: 1001, or 1001@example.test (default: hookswitch).", valueName: "user"))
     var from: String?
 
-    @Option(help: ArgumentHelp("For digest challenges; with --accounts {} stands for the line's number.", valueName: "password"))
+    @Option(
+        help: ArgumentHelp("For digest challenges; with --accounts {} stands for the line's number (default: none).", valueName: "password")
+    )
     var password: String?
 
     @Option(help: ArgumentHelp("Take SIP here (default: any port, on the address that faces the server).", valueName: "address:port"))
@@ -60,7 +62,7 @@ struct PhoneOptions: ParsableArguments {
 
 /// Which line a telephone of ours registers as: what `call` and `answer` share.
 struct RegistrationOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Register as this line first: 1001, or 1001@example.test.", valueName: "line"))
+    @Option(help: ArgumentHelp("Register as this line first: 1001, or 1001@example.test (default: no line).", valueName: "line"))
     var register: String?
 
     /// The user and domain that `--register` names.

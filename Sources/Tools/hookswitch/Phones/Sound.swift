@@ -48,6 +48,16 @@ enum Sound {
         }
     }
 
+    /// What is listened for.
+    func expectation(of sound: ExpectedSound) -> CallScript.Expectation {
+        switch sound {
+        case .sound: .sound
+        case .prompt: .prompt
+        case .echo: echo ?? .echo
+        case .nothing: .nothing
+        }
+    }
+
     private static func load(_ path: String) throws -> WAV {
         do throws(UnplayableFile) { return try WAV(playable: path) } catch { throw Failure.cannotRun(error.description) }
     }

@@ -19,7 +19,8 @@ enum ScenarioFile {
         "target": false, "server": false, "transport": false, "ca": false, "tls-name": false, "certificate": false,
         "certificate-key": false, "srtp": false, "codec": false, "from": false, "accounts": false, "password": false, "rate": false,
         "poisson": true,
-        "ramp": false, "calls": false, "duration": false, "concurrent": false, "hold": false, "mix": false, "keys": false, "listen": false,
+        "ramp": false, "calls": false, "duration": false, "concurrent": false, "talk-time": false, "hold": false, "mix": false,
+        "keys": false, "listen": false,
         "expect": false,
         "both-ends": true, "local": false, "answer-after": false, "timeout": false, "ports": false, "slo": false, "find-knee": true,
         "settle": false, "seed": false, "steps": false,
@@ -29,7 +30,10 @@ enum ScenarioFile {
     /// - Throws: a `Failure` in one line with the file, the line and the step.
     static func expand(_ arguments: [String]) throws -> [String] {
         guard arguments.first == "load", let file = path(in: arguments) else { return arguments }
-        return ["load"] + (try self.arguments(from: file)) + arguments.dropFirst()
+        // What is typed goes before the file also where it has its old name.
+        let isTyped = arguments.contains { $0 == "--hold" || $0.hasPrefix("--hold=") }
+        let filed = try self.arguments(from: file).filter { !isTyped || !$0.hasPrefix("--talk-time=") }
+        return ["load"] + filed + arguments.dropFirst()
     }
 
     private static func path(in arguments: [String]) -> String? {

@@ -6,7 +6,7 @@ struct PhoneLine: Encodable {
     enum Event: String, Encodable, CaseIterable {
         /// `seconds`
         case registered
-        /// `status`, `seconds` until the next attempt
+        /// `status`, or `failure` where nobody answered; `seconds` until the next attempt
         case registrationFailed = "registration-failed"
         /// `answer` takes calls: `local`, `transport`
         case listening

@@ -11,8 +11,11 @@ extension PhoneLines {
     func hear(_ event: LoadClient.Event, of client: LoadClient, at now: Instant) {
         switch event {
         case .registered(let seconds): tell(.registered, at: now) { $0.seconds = Int64(seconds) }
-        case .registrationFailed(let status, let retry):
-            tell(.registrationFailed, at: now) { ($0.status, $0.seconds) = (status, Int64(retry.wholeMilliseconds) / 1_000) }
+        case .registrationFailed(let failure, let retry):
+            tell(.registrationFailed, at: now) { line in
+                (line.status, line.failure) = (failure.status, failure.words.map { "\($0)" })
+                line.seconds = Int64(retry.wholeMilliseconds) / 1_000
+            }
         case .leg(let leg, let event): hear(event, of: leg.rawValue, client.phone.calls[leg], at: now)
         case .began, .call, .step, .finished: break
         }
@@ -66,7 +69,7 @@ extension PhoneLines {
     private func end(_ record: CallRecord, _ number: UInt64) {
         tell(.ended, of: number, at: record.disconnected ?? record.ended) { line in
             line.callID = record.callID.isEmpty ? nil : "\(record.callID)"
-            (line.status, line.reason, line.endedBy) = (record.status, "\(record.reason)", record.endedBy.rawValue)
+            (line.status, line.reason, line.endedBy) = (record.sentStatus, "\(record.reason)", record.endedBy.rawValue)
             (line.cause, line.causeText) = (record.cause?.cause, record.cause?.text.map { "\($0)" })
             line.failure = record.failure.map { "\($0)" }
             line.duration = record.answered.map { Double((record.ended - $0).wholeNanoseconds / 1_000) / 1_000 }
