@@ -5,19 +5,57 @@ import Synchronization
 
 /// Answers calls with an echo of its own making, and does to each what it is told to do wrong: SIP and RTP over plain sockets.
 final class FaultyEcho: Sendable {
-    enum Fault: Equatable {
+    enum Fault: Hashable {
         case none
+        // Signalling.
+        case refuses(Int)
+        /// Answers nothing at all.
+        case isSilent
+        /// So far and no further: 100 or 180.
+        case comesTo(Int)
+        case answersAfter(Double)
+        /// The 200 has no session description.
+        case answersWithoutSDP
+        /// The description has port 0.
+        case answersWithoutMedia
+        /// The description has a codec that nobody offered.
+        case answersWithForeignCodec
+        case answersWithBrokenSDP
+        case hangsUp(after: Double)
+        case swallowsBye
+        case refusesBye(Int)
+        case refusesOffers(Int)
+        case swallowsOffers
+        // Media.
         /// Every so many-th packet.
         case drops(every: Int)
+        /// Every second one, and numbers the others without a gap.
+        case halves
         /// Seconds after the answer.
+        case startsAfter(Double)
         case stops(after: Double)
+        /// Sends nothing between these seconds after the answer.
+        case pauses(Double, Double)
+        /// The same, numbered without a gap.
+        case skips(Double, Double)
         case neverSends
+        case sendsElsewhere
         case delays(Double)
+        /// Each packet waits longer than the one before, by so many milliseconds.
+        case slows(Double)
+        /// All of so many milliseconds at once.
+        case bursts(Double)
         /// Its echo goes to the call before it, and that one's to it.
         case crosses
-        case swallowsBye
-        case refuses(Int)
-        case answersAfter(Double)
+        /// What the first call said.
+        case repeatsTheFirst
+        case sendsSilence
+        case sendsNoise
+        case sendsTone
+        case changesPayloadType
+        case cutsPackets
+        case repeatsNumber
+        case swallowsKeys
     }
 
     let address: SocketAddress
@@ -62,12 +100,17 @@ final class FaultyEcho: Sendable {
             var answer: String
             var answered: Double?
             var packets = 0
+            /// Packets that were left out and not numbered.
+            var skipped: UInt16 = 0
+            var bye: [String] = []
         }
 
         private let socket: Socket
         private let treat: (Int) -> Fault
         private var calls: [String: Call] = [:]
         private var order: [String] = []
+        /// Payloads of the first call.
+        private var firstSpoken: [[UInt8]] = []
         /// What leaves later.
         private var waiting: [(due: Double, send: () -> Void)] = []
 
@@ -113,42 +156,91 @@ final class FaultyEcho: Sendable {
             func reply(_ text: String) { send(Array(text.utf8), over: socket, to: sender) }
             switch lines[0].prefix(while: { $0 != " " }) {
             case "INVITE":
-                if let known = calls[id] { return known.answered == nil ? () : reply(known.answer) }
-                invite(lines, id, reply)
-            case "BYE" where calls[id]?.fault != .swallowsBye:
-                reply(response("200 OK", to: lines))
+                guard let known = calls[id] else { return invite(lines, id, reply) }
+                let isOffer = lines.contains { $0.hasPrefix("To:") && $0.contains("tag=") }
+                switch known.fault {
+                case .refusesOffers(let status) where isOffer: reply(response("\(status) No", to: lines))
+                case .swallowsOffers where isOffer: break
+                case _ where isOffer: reply(response("200 OK", to: lines, body: description(of: known)))
+                case .refuses(let status): reply(response("\(status) No", to: lines))
+                default: if known.answered != nil { reply(known.answer) }
+                }
+            case "BYE":
+                switch calls[id]?.fault {
+                case .swallowsBye: return
+                case .refusesBye(let status): reply(response("\(status) No", to: lines))
+                default: reply(response("200 OK", to: lines))
+                }
                 order.removeAll { $0 == id }
-            case "CANCEL", "OPTIONS": reply(response("200 OK", to: lines))
+            case "CANCEL" where calls[id]?.fault != .isSilent:
+                reply(response("200 OK", to: lines))
+                if let call = calls[id], call.answered == nil { reply(response("487 Request Terminated", to: call.bye)) }
+            case "OPTIONS", "INFO": reply(response("200 OK", to: lines))
             default: break
             }
         }
 
         private func invite(_ lines: [String], _ id: String, _ reply: @escaping (String) -> Void) {
             let number = calls.count + 1, fault = treat(number)
-            guard let media = try? Socket(),
-                let remote = lines.first(where: { $0.hasPrefix("m=audio ") })?.split(separator: " ").dropFirst().first.flatMap({
-                    UInt16($0)
-                })
-            else { return }
-            let sdp = [
-                "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0", "m=audio \(media.address.port) RTP/AVP 0",
-                "a=rtpmap:0 PCMU/8000", "",
-            ]
-            let answer = response("200 OK", to: lines, body: sdp.joined(separator: "\r\n"))
-            calls[id] = Call(
-                number: number, fault: fault, media: media, remote: SocketAddress(.loopback, port: remote), answer: answer)
-            if case .refuses(let status) = fault { return reply(response("\(status) No", to: lines)) }
+            let port = lines.first { $0.hasPrefix("m=audio ") }?.split(separator: " ").dropFirst().first
+            guard let media = try? Socket(), let remote = port.flatMap({ UInt16($0) }) else { return }
+            var call = Call(number: number, fault: fault, media: media, remote: SocketAddress(.loopback, port: remote), answer: "")
+            call.answer = response("200 OK", to: lines, body: description(of: call))
+            call.bye = lines
+            calls[id] = call
+            switch fault {
+            case .isSilent: return
+            case .refuses(let status): return reply(response("\(status) No", to: lines))
+            case .comesTo(let status): return reply(response("\(status) Wait", to: lines))
+            default: break
+            }
             order.append(id)
             var delay = 0.0
             if case .answersAfter(let seconds) = fault { delay = seconds }
-            waiting.append(
-                (
-                    now + delay,
-                    { [unowned self] in
-                        calls[id]?.answered = now
-                        reply(answer)
-                    }
-                ))
+            waiting.append((now + delay, { [unowned self] in answer(id, reply) }))
+        }
+
+        private func answer(_ id: String, _ reply: (String) -> Void) {
+            guard let call = calls[id] else { return }
+            calls[id]?.answered = now
+            reply(call.answer)
+            guard case .hangsUp(let seconds) = call.fault, let caller = contact(of: call.bye) else { return }
+            let bye = request("BYE", to: caller.uri, as: call)
+            waiting.append((now + seconds, { [unowned self] in send(Array(bye.utf8), over: socket, to: caller.address.storage) }))
+        }
+
+        private func contact(of lines: [String]) -> (uri: String, address: SocketAddress)? {
+            guard let line = lines.first(where: { $0.hasPrefix("Contact:") }),
+                let uri = line.split(separator: "<").last?.split(separator: ">").first,
+                let port = uri.split(separator: ";").first?.split(separator: ":").last.flatMap({ UInt16($0) })
+            else { return nil }
+            return (String(uri), SocketAddress(.loopback, port: port))
+        }
+
+        private func request(_ method: String, to uri: String, as call: Call) -> String {
+            func value(_ name: String) -> String {
+                call.bye.first { $0.hasPrefix(name + ":") }.map { String($0.dropFirst(name.count + 1)) } ?? ""
+            }
+            let head = [
+                "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(socket.address);branch=z9hG4bK-\(call.number)", "Max-Forwards: 70",
+                "From:\(value("To"));tag=faulty", "To:\(value("From"))", "Call-ID:\(value("Call-ID"))", "CSeq: 1 \(method)",
+                "Content-Length: 0", "", "",
+            ]
+            return head.joined(separator: "\r\n")
+        }
+
+        /// An answer for the body of a 200.
+        private func description(of call: Call) -> String {
+            let (port, type) = (
+                call.fault == .answersWithoutMedia ? 0 : call.media.address.port, call.fault == .answersWithForeignCodec ? 18 : 0
+            )
+            let media = ["m=audio \(port) RTP/AVP \(type) 101", "a=rtpmap:101 telephone-event/8000"]
+            switch call.fault {
+            case .answersWithoutSDP: return ""
+            case .answersWithBrokenSDP: return "v=0\r\no=broken\r\n"
+            default:
+                return (["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0"] + media + [""]).joined(separator: "\r\n")
+            }
         }
 
         private func response(_ status: String, to lines: [String], body: String = "") -> String {
@@ -165,21 +257,50 @@ final class FaultyEcho: Sendable {
             guard var call = calls[name], var (packet, _) = receive(call.media), let answered = call.answered, packet.count > 12 else {
                 return
             }
+            let elapsed = now - answered, isKey = packet[1] & 0x7F == 101
+            defer { calls[name] = call }
             call.packets += 1
-            calls[name] = call
+            if call.number == 1, firstSpoken.count < 500 { firstSpoken.append(Array(packet[12...])) }
             packet[8...11] = [0, 0, 0, UInt8(truncatingIfNeeded: call.number)]   // a source of its own
             var (target, delay) = (call, 0.0)
             switch call.fault {
             case .drops(let every) where call.packets.isMultiple(of: every): return
-            case .stops(let after) where now - answered > after: return
+            case .halves where call.packets.isMultiple(of: 2): return call.skipped += 1
+            case .skips(let from, let to) where from...to ~= elapsed: return call.skipped += 1
+            case .startsAfter(let seconds) where elapsed < seconds: return
+            case .pauses(let from, let to) where from...to ~= elapsed: return
+            case .stops(let after) where elapsed > after: return
             case .neverSends: return
+            case .swallowsKeys where isKey: return
+            case .sendsElsewhere: target.remote = SocketAddress(.loopback, port: 9)
             case .delays(let seconds): delay = seconds
+            case .slows(let milliseconds): delay = Double(call.packets) * milliseconds / 1_000
+            case .bursts(let milliseconds): delay = (milliseconds / 1_000) - elapsed.truncatingRemainder(dividingBy: milliseconds / 1_000)
             case .crosses: target = calls[order[max(0, (order.firstIndex(of: name) ?? 0) - 1)]] ?? call
             case .none where crosses(after: name): target = calls[order[(order.firstIndex(of: name) ?? 0) + 1]] ?? call
             default: break
             }
+            change(&packet, of: call)
             let bytes = packet
             waiting.append((now + delay, { [unowned self] in send(bytes, over: target.media, to: target.remote.storage) }))
+        }
+
+        private func change(_ packet: inout [UInt8], of call: Call) {
+            if call.skipped > 0 {
+                let number = (UInt16(packet[2]) << 8 | UInt16(packet[3])) &- call.skipped
+                (packet[2], packet[3]) = (UInt8(number >> 8), UInt8(truncatingIfNeeded: number))
+            }
+            let payload = 12..<packet.count
+            switch call.fault {
+            case .sendsSilence: for place in payload { packet[place] = 0xFF }
+            case .sendsNoise: for place in payload { packet[place] = UInt8((place &* 167 &+ call.packets &* 97) & 0xFF) }
+            case .sendsTone: for place in payload { packet[place] = place % 8 < 4 ? 0x20 : 0xA0 }
+            case .repeatsTheFirst where !firstSpoken.isEmpty: packet[12...] = firstSpoken[call.packets % firstSpoken.count][...]
+            case .changesPayloadType: packet[1] = packet[1] & 0x80 | 8
+            case .cutsPackets: packet.removeLast(packet.count - 20)
+            case .repeatsNumber: packet[2...3] = [0, 1]
+            default: break
+            }
         }
 
         private func crosses(after name: String) -> Bool {

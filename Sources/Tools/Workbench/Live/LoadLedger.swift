@@ -21,6 +21,8 @@ final class LoadLedger: Sendable {
         var punctuality = Punctuality()
         var calls: [CallFigures] = []
         var callsLeftOut = 0
+        /// Calls that have their trace.
+        var callsWithTrace = 0
         var before: MachineReading?
         var began: Instant?
         var failure: String?
@@ -53,6 +55,8 @@ final class LoadLedger: Sendable {
 
     /// What is kept of each call is about 1 kB.
     static let mostCalls = 100_000
+    /// The trace of one is another kilobyte each.
+    static let mostCallsWithTrace = 200
 
     private let state = Mutex(State())
     private let queue: PatientQueue
@@ -81,8 +85,10 @@ final class LoadLedger: Sendable {
     }
 
     private func judge(_ call: LoadedCall) {
-        let figures = CallJudge.figures(of: call)
+        var figures = CallJudge.figures(of: call)
+        if figures.isBad, state.withLock({ $0.callsWithTrace < Self.mostCallsWithTrace }) { figures.trace = CallTraceStep.all(of: call) }
         state.withLock { state in
+            if figures.trace != nil { state.callsWithTrace += 1 }
             state.tally.add(figures)
             if judgesSteps, let began = state.began { state.judge.add(figures, ended: call.caller.ended - began) }
             if state.calls.count < Self.mostCalls { state.calls.append(figures) } else { state.callsLeftOut += 1 }

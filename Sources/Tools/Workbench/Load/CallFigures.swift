@@ -62,9 +62,13 @@ public struct CallFigures: Codable, Hashable, Sendable {
     public var reported: ReportedFigures?
     /// What was wrong with it; empty where nothing was.
     public var findings: [Finding]
+    /// What the tool saw of it; kept of the first calls that are not good.
+    public var trace: [CallTraceStep]?
 
     /// Its 200 came, and the tool could take it.
     public var isAnswered: Bool { duration != nil && outcome != .notTried }
+    /// Neither good, nor cut off by the stop of the run.
+    var isBad: Bool { outcome != .good && outcome != .cutOff }
 }
 
 /// What one end of a call heard.
@@ -166,6 +170,8 @@ public struct Finding: Codable, Hashable, Sendable {
         case missing = "packets missing"
         /// A one-way delay that no conversation stands.
         case longDelay = "long delay"
+        /// Packets came together after a pause that no telephone waits for.
+        case bursts = "sound in bursts"
         /// The answer took far longer than in half of the calls.
         case lateAnswer = "late answer"
         /// The first packet came far later after the answer than in half of the calls.

@@ -5,6 +5,11 @@ import RTP
 
 /// Makes figures of a call that is over. Takes its time where the call was listened to; needs no lane.
 public struct CallJudge: Sendable {
+    /// In milliseconds; a jitter buffer that waits for more makes a conversation impossible (ITU-T G.114).
+    private static let longestPause = 400.0
+    /// A call may end while a re-INVITE is under way.
+    private static let patienceForOffers = Duration.milliseconds(500)
+
     private let call: LoadedCall
     private var findings: [Finding] = []
 
@@ -95,6 +100,9 @@ extension CallJudge {
         }
         if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, caller.brokenBye) }
         if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
+        if let wait = caller.offerPending.map({ caller.ended - $0 }), wait > Self.patienceForOffers {
+            note(.offerRefused, "re-INVITE not answered in \(text(wait.inSeconds)) s")
+        }
         judgeKeys()
     }
 
@@ -207,8 +215,8 @@ extension CallJudge {
             there?.kind = .noAudio
         }
         let delays = [caller, callee].map { $0?.longDelay }
-        note([back, delays[0]], .in, callee == nil ? "from the target to the caller" : "from callee to caller")
-        note([there, delays[1]], .out, "from caller to callee")
+        note([back, delays[0], bursts(at: call.caller)], .in, callee == nil ? "from the target to the caller" : "from callee to caller")
+        note([there, delays[1], call.callee.flatMap(bursts)], .out, "from caller to callee")
     }
 
     private mutating func note(_ found: [Finding?], _ direction: Finding.Direction, _ words: String) {
@@ -216,6 +224,14 @@ extension CallJudge {
             (finding.text, finding.direction) = ("\(words): \(finding.text)", direction)
             findings.append(finding)
         }
+    }
+
+    /// Nil where the sound came evenly enough for the jitter buffer of a telephone.
+    private func bursts(at record: CallRecord) -> Finding? {
+        guard isSteady, let statistics = record.statistics, let pause = statistics.receiving.jitters?.greatest, pause > Self.longestPause,
+            statistics.receiving.packets > SoundArrival.inFlight
+        else { return nil }
+        return Finding(.bursts, "packets waited \(Number.text(pause)) ms longer than others, and then came together")
     }
 
     /// What is wrong with what came to an end; nil: nothing, as far as it was looked at.

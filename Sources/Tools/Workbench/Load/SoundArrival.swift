@@ -30,8 +30,12 @@ struct EndMedia {
     /// What reached the socket: also what came before this end was ready, and what it had no codec for.
     var reached: UInt64 {
         let (late, early) = (now.refused, before.refused)
-        return received + (late.notStarted &- early.notStarted) + (late.payloadType &- early.payloadType)
+        return distinct + (late.notStarted &- early.notStarted) + foreign
     }
+    /// Packets with a number of their own: one that repeats the number of another brings no sound.
+    var distinct: UInt64 { now.receiving.expected == nil ? received : min(received, expected) }
+    /// Packets with a payload type that was not agreed.
+    var foreign: UInt64 { now.refused.payloadType &- before.refused.payloadType }
     /// By the numbers of the packets (RFC 3550 A.3); nil where none told any.
     var lost: UInt64? { now.receiving.lost.map { $0 - min($0, before.receiving.lost ?? 0) } }
     var expected: UInt64 { (now.receiving.expected ?? 0) - min(now.receiving.expected ?? 0, before.receiving.expected ?? 0) }
@@ -57,6 +61,8 @@ struct SoundArrival {
     let sent: UInt64
     let received: UInt64
     private let reached: UInt64
+    /// Packets with a payload type that was not agreed, and packets that repeat the number of another.
+    private let foreign: UInt64, repeated: UInt64
     /// By the numbers of the packets.
     private let lost: UInt64?
     private let expected: UInt64
@@ -84,6 +90,7 @@ struct SoundArrival {
         let afterEnd = max(.zero, (sender.now.lastSent ?? here.until) - here.until)
         sent = sender.sent - min(sender.sent, Self.packets(in: afterEnd))
         (received, reached, lost, expected) = (here.received, here.reached, here.lost, here.expected)
+        (foreign, repeated) = (here.foreign, here.received - here.distinct)
         let trip = Self.packets(in: delay ?? (origin == .echo ? here.now.roundTrip : nil) ?? .zero)
         (allowance, isSteady) = (Self.inFlight * UInt64(1 + interruptions) + trip, interruptions == 0)
         let end = origin == .otherEnd || origin == .echo ? min(here.until, sender.now.lastSent ?? here.until) : here.until
@@ -129,7 +136,7 @@ struct SoundArrival {
     }
 
     private func found(in place: String) -> Finding? {
-        if isMissing { return Finding(.oneWay, (origin == .otherEnd ? "none of \(sent) packets came" : "no packet came") + place) }
+        if isMissing { return Finding(.oneWay, nothingCame + place) }
         let second = origin == .prompt ? nil : stopped.map { ($0.inSeconds * 10).rounded() / 10 }
         guard second != nil || isLossy else { return nil }
         return Finding(.missing, words(stoppedAt: second) + place, second: second)
@@ -139,16 +146,22 @@ struct SoundArrival {
         missing > (isNumbered && isSteady ? Self.tolerated : allowance) && lossPercent.map { $0 > Self.toleratedPercent } == true
     }
 
+    private var nothingCame: String {
+        if foreign > 0 { return "\(foreign.counted("packet", "packets")) came with a payload type that was not agreed, and no others" }
+        return origin == .otherEnd ? "none of \(sent) packets came" : "no packet came"
+    }
+
     private func words(stoppedAt second: Double?) -> String {
         let stop = second.map { "stopped \($0) s after the answer, and " } ?? ""
         if origin == .target, second != nil {
             return stop + "nothing came for \((silence.inSeconds * 10).rounded() / 10) s (--expect prompt allows that)"
         }
         return stop + "\(missing) of \(due) packets did not come\(origin == .echo ? " back" : "")"
+            + (repeated > Self.tolerated ? ", and \(repeated) that came repeat a number" : "")
     }
 
     /// Packets that were due, those that did not come among them.
-    private var due: UInt64 { max(expected, received) + missing - (lost ?? 0) }
+    private var due: UInt64 { max(expected, received - repeated) + missing - (lost ?? 0) }
 
     private static func packets(in time: Duration) -> UInt64 { UInt64(max(0, time.wholeNanoseconds / packetTime.wholeNanoseconds)) }
 }

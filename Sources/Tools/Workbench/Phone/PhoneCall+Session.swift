@@ -200,6 +200,7 @@ extension PhoneCall {
     /// The offer that is due.
     func offer(over session: InviteSession, at now: Instant) -> Bool {
         guard let offer = signalling.nextOffer(canOffer: session.canOffer, self) else { return false }
+        if wishesHold != nil { record.offerPending = now }
         return session.reinvite(body: offer.serialized(), at: now)
     }
 
@@ -213,7 +214,7 @@ extension PhoneCall {
         guard state == .connected else { return }
         let agreement = signalling.reanswered(response)
         guard let hold = wishesHold else { return keepOn(agreement, at: now) }
-        wishesHold = nil
+        (wishesHold, record.offerPending) = (nil, nil)
         switch agreement {
         case .nothing: break
         case .agreed(let audio, _):
@@ -248,7 +249,7 @@ extension PhoneCall {
         let refusal = signalling.refused(status)
         signalling.forgetOffer()
         guard let hold = wishesHold, state == .connected else { return }
-        wishesHold = nil
+        (wishesHold, record.offerPending) = (nil, nil)
         record.offerRefusal = status
         if case .dialogGone = refusal { return fail("the dialog is gone", at: now) }
         if hold, !isHolding { signalling.cancelHold() } else { signalling.giveUpResume() }

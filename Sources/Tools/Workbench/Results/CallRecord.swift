@@ -74,6 +74,8 @@ public struct CallRecord: Sendable {
     public var offersAgreed = 0
     /// The status of the last re-INVITE of ours that was refused; nil: none was.
     public var offerRefusal: Int?
+    /// When the re-INVITE of ours was sent that nobody has answered; nil: none is under way.
+    public var offerPending: Instant?
 
     /// A provisional response had a session description. No media was opened for it.
     public var earlyMediaIgnored = false

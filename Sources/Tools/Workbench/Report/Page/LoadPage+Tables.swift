@@ -1,7 +1,7 @@
 // Tables of the page.
 extension LoadPage {
     /// So many of the bad calls are listed.
-    private static let mostBadCalls = 200
+    private static let mostBadCalls = LoadLedger.mostCallsWithTrace
 
     static func mark(_ state: ServiceLevel.Verdict.State) -> String {
         switch state {
@@ -62,14 +62,14 @@ extension LoadPage {
     }
 
     static func badCalls(_ report: LoadReport) -> String {
-        let bad = report.calls.filter { $0.outcome != .good && $0.outcome != .cutOff }
+        let bad = report.calls.filter(\.isBad)
         guard !bad.isEmpty else { return "" }
         let rows = bad.prefix(mostBadCalls).map { call in
             let found = call.findings.map { "\($0.kind.rawValue): \($0.text)" }.joined(separator: "; ")
             let cells = [
                 "\(call.number)", Number.text(call.began, digits: 1), call.status == 0 ? "–" : "\(call.status)", call.callID, found,
             ]
-            return row(cells.map(Markup.escaped))
+            return row(cells.map(Markup.escaped)) + ladderRow(call.trace, columns: cells.count)
         }
         let more = bad.count > mostBadCalls ? "<p class=\"quiet\">\(bad.count - mostBadCalls) more are in the JSON and the CSV.</p>" : ""
         return

@@ -41,7 +41,7 @@ public enum LoadPage {
         .tile b{display:block;font-size:1.4em}.tile span{color:var(--quiet);font-size:.87em}
         .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(430px,1fr));gap:1em}figure{margin:0;background:var(--card);border-radius:8px;padding:.7em}
         figcaption{font-size:.87em;color:var(--quiet)}figcaption i{font-style:normal;font-weight:600;margin-left:.9em}figcaption i::before{content:"";display:inline-block;width:.9em;height:.2em;margin-right:.35em;vertical-align:middle;background:currentColor}svg{width:100%;height:auto;display:block}
-        svg text{fill:var(--quiet);font:11px system-ui,sans-serif}svg .limit{stroke:var(--bad);stroke-dasharray:4 3}svg text.limit{fill:var(--bad);stroke:none}li b{font-weight:600}.no{color:var(--bad);font-weight:600}.yes{color:var(--good)}.open{color:var(--warn);font-weight:600}
+        details summary{cursor:pointer;color:var(--quiet);font-size:.87em}svg.ladder{max-width:820px}svg .life{stroke:var(--line)}svg .arrow{stroke:var(--ink);fill:none}svg circle{fill:var(--bad)}svg.ladder text{fill:var(--ink)}svg text{fill:var(--quiet);font:11px system-ui,sans-serif}svg .limit{stroke:var(--bad);stroke-dasharray:4 3}svg text.limit{fill:var(--bad);stroke:none}li b{font-weight:600}.no{color:var(--bad);font-weight:600}.yes{color:var(--good)}.open{color:var(--warn);font-weight:600}
         @media(max-width:480px){.plots{grid-template-columns:1fr}}
         """
 
