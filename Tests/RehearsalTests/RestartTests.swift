@@ -55,6 +55,43 @@ import UserAgent
         store.synchronize()
     }
 
+    /// What the database would have if the gateway were killed now.
+    private func kept(_ store: SQLiteStore, _ line: String) throws -> [RecentCall] {
+        store.synchronize()
+        return try store.load()[line].recents
+    }
+
+    @Test func `a call that is up when the gateway is killed is in the recents of both lines`() throws {
+        let (stage, store) = try start { configuration, _ in
+            var other = LineConfiguration(number: "2001")
+            other.isOpen = true
+            configuration.lines.append(other)
+        }
+        let caller = RawPeer(stage, 1), device = RawPeer(stage, 2), sender = "<sip:2001@hookswitch.test>"
+        device.request("REGISTER", "sip:2000@hookswitch.test", call: "device", 1)
+        caller.request("REGISTER", "sip:2001@hookswitch.test", call: "other", 1)
+        #expect(invite(stage, caller, "up", from: sender) == 180)
+        for (line, outcome) in [("2000", RecentCall.Outcome.missed), ("2001", .unanswered)] {
+            let calls = try kept(store, line)
+            #expect(calls.map(\.outcome) == [outcome] && calls.first?.reason == "gatewayKilled" && calls.first?.connected == nil)
+        }
+        device.answer(device.request(.invite), 200, body: device.description())
+        let answer = try #require(caller.final(.invite, 1))
+        caller.request("ACK", "sip:2000@hookswitch.test", call: "up", 1, toTag: answer.to.tag, from: sender)
+        for line in ["2000", "2001"] {
+            let calls = try kept(store, line)
+            #expect(calls.map(\.outcome) == [.answered] && calls.first?.reason == "gatewayKilled" && calls.first?.connected != nil)
+            #expect(stage.gateway.recents(ofLine: Text(line))?.isEmpty == true, "a call that is up is no recent one")
+        }
+        stage.run(seconds: 5)
+        device.hangUp(device.request(.invite))
+        for line in ["2000", "2001"] {
+            let calls = try kept(store, line)
+            #expect(calls.count == 1 && calls.first?.outcome == .answered && calls.first?.reason != "gatewayKilled")
+            #expect(calls.map(\.id) == stage.gateway.recents(ofLine: Text(line))?.map(\.id))
+        }
+    }
+
     @Test func `a device that was registered rings after a restart, and is gone when its registration ends or it unregisters`() throws {
         do {
             let (stage, store) = try start()

@@ -88,6 +88,17 @@ extension RealTime {
             #expect(kept["1002"].recents.count == 1)
         }
 
+        @Test func `what is kept again is there once, and what is no recent call after all is not there`() throws {
+            let store = try open(), calls = (0..<2).map { recent($0) }
+            var over = calls[0]
+            over.reason = "remoteEnded"
+            for call in calls + [over] { store.keep(.recent(call)) }
+            store.keep(.noRecent(line: "1001", id: calls[1].id, calls[1].direction))
+            store.keep(.noRecent(line: "1002", id: over.id, over.direction))
+            store.synchronize()
+            #expect(try open().load()["1001"].recents == [over])
+        }
+
         @Test func `the file is for its owner alone`() throws {
             _ = try open()
             let mode = try FileManager.default.attributesOfItem(atPath: folder.path)[.posixPermissions] as? Int

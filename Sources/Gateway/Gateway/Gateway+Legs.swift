@@ -125,6 +125,7 @@ extension Gateway: LineListener {
     func answered(_ call: UUID, on line: Line) {
         guard let leg = line.legs[call] else { return }
         leg.origin?.connected = context.date
+        services.noteUp(leg)
         applications.answered(leg)
         guard let bridge = leg.bridge else { return }
         defer { leg.tellFirstHold() }

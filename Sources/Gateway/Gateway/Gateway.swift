@@ -91,7 +91,7 @@ public final class Gateway: SignallingEndpoint {
         applications = Applications(context, recorder)
         ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
         holding = Holding(table)
-        transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding)
+        transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding, self.services)
         incomingCalls = IncomingCalls(
             context, table, admission, log, router, self.services, dialling, ringing, transfers, userAgent)
         messages = MessageRelay(context, table, router, admission, userAgent)

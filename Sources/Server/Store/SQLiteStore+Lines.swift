@@ -9,6 +9,9 @@ extension SQLiteStore {
     static func write(_ change: LineChange, to database: Database, recents: Int) throws {
         switch change {
         case .recent(let call): try write(call, to: database, recents: recents)
+        case .noRecent(let line, let id, let direction):
+            try database.execute(
+                sql: "DELETE FROM recent WHERE line = ? AND id = ? AND direction = ?", arguments: [line, id.uuidString, direction.rawValue])
         case .doNotDisturb(let line, let state):
             try database.execute(
                 sql: "INSERT OR REPLACE INTO doNotDisturb VALUES (?, ?, ?)",

@@ -145,6 +145,20 @@ import UserAgent
         #expect(leg.line.features.recents.calls.isEmpty && parts.store.all.isEmpty)
     }
 
+    @Test func `a call that goes on as another is taken out of the recents that were kept`() {
+        let leg = parts.leg(on: "2000")
+        leg.origin = parts.origin("a", line: parts.line("3000"))
+        parts.services.noteUp(leg)
+        parts.services.leaveOut(leg)
+        let (line, id) = ("2000", leg.uuid)
+        let taken = parts.store.all.dropFirst(2)
+        #expect(
+            parts.store.all.count == 4
+                && Array(taken) == [.noRecent(line: line, id: id, .incoming), .noRecent(line: "3000", id: id, .outgoing)])
+        parts.services.noteEnd(of: leg, .action)
+        #expect(parts.store.all.count == 4)
+    }
+
     // MARK: The store
 
     @Test func `registrations are restored, and changes are kept from then on`() throws {

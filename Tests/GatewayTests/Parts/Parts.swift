@@ -117,7 +117,7 @@ final class Parts {
     private(set) lazy var applications = Applications(context, recorder)
     private(set) lazy var ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
     private(set) lazy var holding = Holding(table)
-    private(set) lazy var transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding)
+    private(set) lazy var transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding, services)
     private(set) lazy var incomingCalls = IncomingCalls(
         context, table, admission, RequestLog(context), router, services, dialling, ringing, transfers, userAgent)
 

@@ -216,7 +216,9 @@ final class IncomingCalls {
         let room = table.surplusGroups(of: leg.line) + (isReplacing ? 1 : 0)
         if room > 0 { provider.widen(by: room) }
         provider.hookswitchReport(leg.uuid, update: origin.caller.update(origin.handle)) { [unowned self] error in
-            if let error { refuse(leg, error) } else { ringing.ring(leg, callees) }
+            if let error { return refuse(leg, error) }
+            services.noteUp(leg)
+            ringing.ring(leg, callees)
         }
         if room > 0 { provider.widen(by: -room) }
     }

@@ -4,6 +4,30 @@ import Primitives
 
 // Recents.
 extension LineServices {
+    /// The call of an incoming leg was reported, or has been answered: so it stands in the recents when the gateway is killed before its end.
+    func noteUp(_ leg: Leg) {
+        guard let store = context.store, leg.direction == .incoming else { return }
+        for call in ongoing(leg) { store.keep(.recent(call)) }
+    }
+
+    /// The call of an incoming leg goes on as another, and is not in the recents.
+    func leaveOut(_ leg: Leg) {
+        for call in ongoing(leg) { context.store?.keep(.noRecent(line: call.line, id: call.id, call.direction)) }
+        leg.origin?.isInRecents = false
+    }
+
+    /// Of both lines; where it ends nobody knows yet.
+    private func ongoing(_ leg: Leg) -> [RecentCall] {
+        guard let origin = leg.origin else { return [] }
+        let called = recent(origin.connected == nil ? .missed : .answered, .incoming, of: leg, origin.handle, origin.name, to: leg.line)
+        let calling = origin.line.flatMap { line in
+            recent(
+                origin.connected == nil ? .unanswered : .answered, .outgoing, of: leg, CXHandle(dialled: origin.dialled),
+                leg.line.configuration.name?.description, to: line)
+        }
+        return [called, calling].compactMap(\.self)
+    }
+
     /// The call of an incoming leg is over.
     func noteEnd(of leg: Leg, _ end: CallEnd) {
         guard leg.direction == .incoming, let origin = leg.origin else { return }
@@ -48,11 +72,18 @@ extension LineServices {
         _ outcome: RecentCall.Outcome, _ direction: RecentCall.Direction, of leg: Leg, _ handle: CXHandle, _ name: String?, to line: Line,
         reason: Text
     ) {
-        guard line.keepsRecents, let origin = leg.origin, origin.isInRecents else { return }
-        let call = RecentCall(
-            id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value,
-            name: name,
-            began: origin.began, connected: origin.connected, ended: context.date, outcome: outcome, reason: reason.description)
+        guard let call = recent(outcome, direction, of: leg, handle, name, to: line, reason: reason.description) else { return }
         keep(call, of: line)
+    }
+
+    /// Nil where it is not to be in the line's recents.
+    private func recent(
+        _ outcome: RecentCall.Outcome, _ direction: RecentCall.Direction, of leg: Leg, _ handle: CXHandle, _ name: String?, to line: Line,
+        reason: String = RecentCall.gatewayKilled
+    ) -> RecentCall? {
+        guard line.keepsRecents, let origin = leg.origin, origin.isInRecents else { return nil }
+        return RecentCall(
+            id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value,
+            name: name, began: origin.began, connected: origin.connected, ended: context.date, outcome: outcome, reason: reason)
     }
 }

@@ -32,7 +32,10 @@ public struct KeptState: Sendable, Equatable {
 
 /// Something that is to survive a restart.
 public enum LineChange: Sendable, Equatable {
+    /// In the place of what was kept of the same call and line before.
     case recent(RecentCall)
+    /// The recents of the line do not have the call after all.
+    case noRecent(line: String, id: UUID, RecentCall.Direction)
     case doNotDisturb(line: String, DoNotDisturbState)
     /// The caller by its key.
     case blocked(line: String, caller: String, Bool)

@@ -21,6 +21,9 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
         case failed
     }
 
+    /// The reason of a call that was up when the gateway was killed: it ended at an unknown time, at `ended` or later.
+    public static let gatewayKilled = "gatewayKilled"
+
     /// The CallKit call; an outgoing one has the UUID of the call that it was at the line that was called.
     public var id: UUID
     public var line: String

@@ -18,13 +18,15 @@ final class Transfers {
     private let ringing: Ringing
     private let recorder: Recorder
     private let holding: Holding
+    private let services: LineServices
 
     init(
         _ context: GatewayContext, _ table: CallTable, _ router: Router, _ userAgent: UserAgent, _ dialling: Dialling, _ ringing: Ringing,
-        _ recorder: Recorder, _ holding: Holding
+        _ recorder: Recorder, _ holding: Holding, _ services: LineServices
     ) {
         (self.context, self.table, self.router, self.userAgent) = (context, table, router, userAgent)
         (self.dialling, self.ringing, self.recorder, self.holding) = (dialling, ringing, recorder, holding)
+        self.services = services
     }
 
     private var now: Instant { context.now }
@@ -131,7 +133,7 @@ final class Transfers {
         table.close(old)
         ringing.endHunt(of: old)
         // Neither missed nor unanswered: whom it rings for is called for another from here on.
-        second.origin?.isInRecents = false
+        services.leaveOut(second)
         second.origin?.line?.features.outgoing.remove(second.uuid)
         _ = table.bridges[bridge]?.receive(.transfer(by: leg.uuid))
         for callee in callees {
