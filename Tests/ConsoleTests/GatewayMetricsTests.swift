@@ -105,7 +105,7 @@ import UserAgent
             ($0.transports.malformed, $0.transports.handshakesFailed, $0.transports.failed) = (4, 5, 6)
             ($0.transports.datagrams.received, $0.transports.datagrams.sent, $0.transports.datagrams.oversized) = (11, 12, 13)
             ($0.transports.datagrams.congested, $0.transports.datagrams.sendFailures) = (14, 15)
-            ($0.transports.datagrams.receiveFailures, $0.transports.datagrams.undelivered) = (16, 17)
+            ($0.transports.datagrams.receiveFailures, $0.transports.datagrams.portUnreachable) = (16, 17)
         }.values
         for (number, event) in ["accepted", "opened", "refused", "malformed", "handshake-failed", "failed"].enumerated() {
             #expect(read["hookswitch_connections_total{event=\"\(event)\"}"] == Double(number + 1), "\(event)")

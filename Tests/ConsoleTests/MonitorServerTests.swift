@@ -66,9 +66,9 @@ extension RealTime {
         // MARK: Bounds
 
         /// A desk that answers with the path.
-        private static func desk() throws -> (lane: Lane<MonitorDesk>, address: SocketAddress) {
-            let lane = try Lane<MonitorDesk>(label: "desk") { lane, _ throws(SocketError) in
-                try MonitorDesk(anyLoopbackPort, on: lane) { HTTPAnswer(200, $0) }
+        private static func desk() throws -> (lane: Lane<MonitorListener>, address: SocketAddress) {
+            let lane = try Lane<MonitorListener>(label: "desk") { lane, _ throws(SocketError) in
+                try MonitorListener(anyLoopbackPort, on: lane) { HTTPResponse(200, $0) }
             }
             return (lane, try #require(lane.sync { desk, _ in desk.address }))
         }
@@ -101,7 +101,7 @@ extension RealTime {
         }
 
         @Test func `one visitor too many takes the place of the one that was silent for longest`() throws {
-            let desk = try Self.desk(), visitors = try (0..<MonitorDesk.mostConnections).map { _ in try Visitor(to: desk.address) }
+            let desk = try Self.desk(), visitors = try (0..<MonitorListener.mostConnections).map { _ in try Visitor(to: desk.address) }
             visitors[0].write("GET /first HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(visitors[0].readToEnd()?.hasSuffix("/first") == true)
             let extra = try Visitor(to: desk.address)
@@ -124,8 +124,8 @@ private final class Visitor {
     init(to address: SocketAddress) throws {
         let raw = descriptor.raw
         try #require(address.withSockaddr { connect(raw, $0, $1) } == 0)
-        var patience = timeval(tv_sec: 8, tv_usec: 0)
-        setsockopt(raw, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 8, tv_usec: 0)
+        setsockopt(raw, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
     func write(_ text: String) {

@@ -5,7 +5,7 @@ extension Talks {
     /// pjsip's telephone and a baresip that has PCMU in the clear.
     @Suite(.serialized, .timeLimit(.minutes(30))) struct PjsuaTests {
         /// Codec, encryption, transport.
-        typealias Way = (codec: String, encryption: String, transport: String)
+        typealias FlowLabel = (codec: String, encryption: String, transport: String)
 
         private func gateway(srtp: String = "off") async throws -> Gateway {
             var setup = Gateway.Setup()
@@ -19,7 +19,7 @@ extension Talks {
             return try await Gateway.start(setup)
         }
 
-        private func pjsua(_ gateway: Gateway, _ way: Way = ("PCMU", "none", "udp"), answers: Bool = false) async throws -> Pjsua {
+        private func pjsua(_ gateway: Gateway, _ way: FlowLabel = ("PCMU", "none", "udp"), answers: Bool = false) async throws -> Pjsua {
             let plan = Pjsua.Plan(
                 user: "1001", codec: way.codec, transport: way.transport, encryption: way.encryption, port: gateway.clientPort(0),
                 mediaPort: gateway.clientPort(10),
@@ -28,7 +28,7 @@ extension Talks {
         }
 
         @Test(arguments: [("PCMA", "none", "tcp"), ("G722", "none", "udp"), ("PCMU", "sdes", "tls"), ("L16/44100/1", "none", "udp")])
-        func `it calls a baresip`(way: Way) async throws {
+        func `it calls a baresip`(way: FlowLabel) async throws {
             let gateway = try await gateway(srtp: way.encryption == "none" ? "off" : "required")
             let said = try await gateway.speech()
             let callee = try await gateway.baresip(), phone = try await pjsua(gateway, way)
@@ -40,7 +40,7 @@ extension Talks {
         }
 
         @Test(arguments: [("PCMU", "none", "udp"), ("G722", "sdes", "tcp")])
-        func `a baresip calls it`(way: Way) async throws {
+        func `a baresip calls it`(way: FlowLabel) async throws {
             let gateway = try await gateway(srtp: way.encryption == "none" ? "off" : "required")
             let said = try await gateway.speech()
             let caller = try await gateway.baresip(), phone = try await pjsua(gateway, way, answers: true)

@@ -122,7 +122,7 @@ import Testing
         #expect(bench.heard(by: stranger.address).isEmpty && bench.heard(by: far.address).count > 40)
     }
 
-    /// Its description names an address from behind a translator, which forgets it while nothing is sent.
+    /// Its description names an address from behind a NAT, which forgets it while nothing is sent.
     @Test(arguments: [true, false]) mutating func `after a hold a far end may come from another port, and during one nobody may`(
         isOurs: Bool
     ) throws {
@@ -233,7 +233,7 @@ import Testing
         #expect(try bench.statistics(leg).refused.stranger >= 2)
     }
 
-    /// Comfort noise that was not agreed on, or what keeps a translator open (RFC 6263 §4.6).
+    /// Comfort noise that was not agreed on, or what keeps a NAT open (RFC 6263 §4.6).
     @Test(arguments: [true, false])
     mutating func `packets of an unknown payload type are no loss and no silence where they come from the far end`(receives: Bool) throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .silence, silenceLimit: .seconds(3))

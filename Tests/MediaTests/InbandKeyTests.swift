@@ -23,7 +23,7 @@ import Testing
     /// The keys in sound.
     private func keys(in packets: [[UInt8]], _ codec: AudioCodec) throws -> String {
         let samples = try WAV(sampleRate: codec.nativeSampleRate, samples: decode(packets, codec)).resampled(to: 8_000).samples
-        var detector = KeyDetector(), keys = ""
+        var detector = DTMFDetector(), keys = ""
         detector.listen(to: samples.span) { if case .began(let key) = $0 { keys.append(key) } }
         return keys
     }
@@ -55,7 +55,7 @@ import Testing
         codec: NegotiatedCodec, audio: AudioCodec
     ) throws {
         let (a, _) = try bridge(codec, .pcma(), keys: ([], [.keys()]))
-        try bench.update(a) { $0.hearsKeys = true }
+        try bench.update(a) { $0.detectsDTMF = true }
         var samples: [Int16] = []
         for key in "73*" {
             var generator = ToneGenerator(Tone.key(key)!, sampleRate: audio.nativeSampleRate)
@@ -78,7 +78,7 @@ import Testing
 
     @Test mutating func `keys are heard in a codec that was agreed on later, and one that is down stays so`() throws {
         let (a, _) = try bridge(.pcmu(), .pcma(), keys: ([], [.keys()]))
-        try bench.update(a) { $0.hearsKeys = true }
+        try bench.update(a) { $0.detectsDTMF = true }
         var sound: [Int16] = []
         for key in "73" {
             var generator = ToneGenerator(Tone.key(key)!, sampleRate: 8_000), press = [Int16](repeating: 0, count: 3_200),
@@ -150,7 +150,7 @@ import Testing
         codec: NegotiatedCodec, audio: AudioCodec, other: NegotiatedCodec
     ) throws {
         let (a, _) = try bridge(codec, other, keys: ([], [.keys()]))
-        try bench.update(a) { $0.hearsKeys = true }
+        try bench.update(a) { $0.detectsDTMF = true }
         let rate = audio.nativeSampleRate
         func tone(_ tone: Tone, _ milliseconds: Int) -> [Int16] {
             var generator = ToneGenerator(tone, sampleRate: rate), samples = [Int16](repeating: 0, count: rate * milliseconds / 1_000),

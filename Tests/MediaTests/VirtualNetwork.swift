@@ -66,7 +66,7 @@ final class VirtualSocket: MediaSocket {
         (self.address, self.token, self.network) = (address, token, network)
     }
 
-    var isVouched: Bool { false }
+    var isSourceVerified: Bool { false }
     func aim(at remote: SocketAddress?) { (self.remote, isLocked) = (remote, false) }
     func lock(to remote: SocketAddress) { (self.remote, isLocked) = (remote, true) }
 

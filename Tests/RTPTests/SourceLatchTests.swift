@@ -64,7 +64,7 @@ import Testing
         #expect(latch.admit(Self.voice, Self.natted) == .latched)
     }
 
-    @Test func `an address that comes back after a hold is no news: whoever is behind a translator latches at once`() {
+    @Test func `an address that comes back after a hold is no news: whoever is behind a NAT latches at once`() {
         var latch = latch()
         _ = latch.admit(Self.voice, Self.natted)
         latch.rearm(signalled: nil)
@@ -104,7 +104,7 @@ import Testing
         #expect(latch.admit(Self.voice, Self.natted) == .refused)
     }
 
-    @Test func `after a hold whoever is behind a translator may come from another port, and is sent to at the old one until then`() {
+    @Test func `after a hold whoever is behind a NAT may come from another port, and is sent to at the old one until then`() {
         var latch = latch()
         let again = SocketAddress("203.0.113.9:41111")!
         _ = latch.admit(Self.voice, Self.natted)

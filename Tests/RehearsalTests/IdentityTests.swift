@@ -342,7 +342,7 @@ import UserAgent
             heard.count == Set(device.heard.filter { $0.isRequest && $0.method == .info }.map(\.cseq.number)).count - 1
         {
             #expect(info.contentType == "application/dtmf-relay")
-            heard.append(KeyPress(info).map { String(Unicode.Scalar($0.key)) } ?? "")
+            heard.append(DTMFPress(info).map { String(Unicode.Scalar($0.key)) } ?? "")
             device.answer(info, 200)
         }
         #expect(heard == told, "each waits for the answer to the one before")

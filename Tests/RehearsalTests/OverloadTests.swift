@@ -116,7 +116,7 @@ import UserAgent
     func `so many calls a second are let in, however close together they come`(rate: Int, microseconds: Int64) {
         var limits = GatewayConfiguration.Limits()
         limits.callsPerSecond = rate
-        var keeper = Doorkeeper(limits)
+        var keeper = RateControl(limits)
         let seconds: Int64 = 20, count = seconds * 1_000_000 / microseconds
         let admitted = (0..<count).count { keeper.admitsCall(at: .zero + .microseconds($0 * microseconds)) }
         let due = Int(seconds) * rate + rate
@@ -124,7 +124,7 @@ import UserAgent
     }
 
     @Test func `what was too late once is forgotten when nothing comes any more`() {
-        var keeper = Doorkeeper(GatewayConfiguration.Limits())
+        var keeper = RateControl(GatewayConfiguration.Limits())
         keeper.note(backlog: .milliseconds(300), at: .zero)
         #expect(!keeper.isBehind(at: .zero + .milliseconds(500)), "it has to last")
         keeper.note(backlog: .milliseconds(300), at: .zero + .milliseconds(500))
@@ -184,13 +184,13 @@ import UserAgent
     @Test func `sources are kept in mind, and not for ever and not without end`() {
         var limits = GatewayConfiguration.Limits()
         limits.requestsPerSource = 1
-        var keeper = Doorkeeper(limits)
+        var keeper = RateControl(limits)
         for number in 0..<30_000 { _ = keeper.admitsRequest(from: IPAddress(v4: UInt32(number)), at: .zero) }
         #expect((SourceRates.limit / 4 * 3...SourceRates.limit).contains(keeper.sourceCount))
         for number in 40_000..<45_000 { _ = keeper.admitsRequest(from: IPAddress(v4: UInt32(number)), at: .zero + .seconds(60)) }
         #expect(keeper.sourceCount <= 5_000, "those that were quiet are forgotten")
         // One subnet is one source.
-        var one = Doorkeeper(limits)
+        var one = RateControl(limits)
         for number in 0..<100 { _ = one.admitsRequest(from: IPAddress(v6High: 0x2001_0DB8_0000_0000, low: UInt64(number)), at: .zero) }
         #expect(one.sourceCount == 1 && one.counts[.source] == 98)
     }

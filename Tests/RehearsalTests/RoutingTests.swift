@@ -147,7 +147,7 @@ import Testing
 
     @Test func `a telephone that wants to be called securely is not called in the clear`() throws {
         let stage = Self.stage { $0.endpoint = .script(LineScript(.answer)) }, phone = RawPeer(stage, 31)
-        // Behind a translator: its sips Contact cannot be reached over TLS from here.
+        // Behind a NAT: its sips Contact cannot be reached over TLS from here.
         phone.request("REGISTER", "sip:2001@gateway.test", call: "reg", 1, contact: "<sips:2001@10.0.0.9>")
         let caller = Self.call(stage, "sip:2001@gateway.test")
         #expect(caller.final(.invite, 1)?.status == 480 && phone.request(.invite) == nil)

@@ -19,7 +19,7 @@ final class Stage {
     private(set) var violations: [String] = []
     private var host: Host?
     private let sink = Transcript()
-    /// What the name system knows; each question takes a while.
+    /// What DNS knows; each question takes a while.
     var zone: [DNSQuestion: DNSAnswer] = [:]
     private(set) var questions: [DNSQuestion] = []
     /// Whether each peer answers an INVITE with 180 by itself, as a telephone does.
@@ -92,7 +92,7 @@ final class Stage {
         func advance(to now: Instant) { gateway.advance(to: now) }
         func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
         func failed(_ flow: Flow, at now: Instant) { gateway.failed(flow, at: now) }
-        func undelivered(_ beginning: [UInt8], at now: Instant) { gateway.undelivered(beginning, at: now) }
+        func portUnreachable(_ beginning: [UInt8], at now: Instant) { gateway.portUnreachable(beginning, at: now) }
     }
 }
 

@@ -211,7 +211,7 @@ import UserAgent
         #expect(stage.questions.count > asked)
         caller.request("INVITE", "sip:+39066@gateway.test", call: "two", 1, body: caller.description())
         #expect(second.request(.invite)?.requestURI?.user == "+39066")
-        // Where the name system does not answer, what was known goes on.
+        // Where DNS does not answer, what was known goes on.
         for question in stage.zone.keys { stage.zone[question] = DNSAnswer(.failed) }
         stage.run(seconds: 100)
         caller.request("INVITE", "sip:+39077@gateway.test", call: "three", 1, body: caller.description())
@@ -256,7 +256,7 @@ import UserAgent
         stage.expectQuiet()
     }
 
-    @Test func `who has our registration may call, though the name system names another server now`() {
+    @Test func `who has our registration may call, though DNS names another server now`() {
         func answer(_ address: String) -> DNSAnswer {
             DNSAnswer(.found, records: [.address(IPAddress(address)!)], timeToLive: .seconds(60))
         }

@@ -48,7 +48,7 @@ extension Inbox<TCPConnection.Event> {
 
 extension TCPConnection.Event {
     var isConnected: Bool { if case .connected = self { true } else { false } }
-    var isPeerFinished: Bool { if case .peerFinished = self { true } else { false } }
+    var isPeerFinished: Bool { if case .peerHalfClosed = self { true } else { false } }
     var bytes: [UInt8]? { if case .received(let bytes) = self { bytes } else { nil } }
     var end: TCPConnection.End? { if case .ended(let end) = self { end } else { nil } }
 }

@@ -114,7 +114,7 @@ import UserAgent
         #expect(proxy.bench.phone.agent.counts == nothingLeft)
     }
 
-    @Test func `a peer behind a translator is reached where its messages come from`() {
+    @Test func `a peer behind a NAT is reached where its messages come from`() {
         let proxy = Proxy()
         proxy.answer(200, tag: "one", contact: "<sip:bob@192.168.1.9:5060>")
         #expect(proxy.requests(.ack).first?.requestURI?.text == "sip:bob@192.168.1.9:5060")

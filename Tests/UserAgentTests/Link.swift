@@ -107,7 +107,7 @@ final class Link {
         case .raw(let receive): receive(packet.bytes, packet.flow)
         case nil:
             guard let quotation, packet.flow.transport == .udp, case .agent(let agent) = endpoint(at: packet.flow.remote) else { return }
-            agent.undelivered(Array(packet.bytes.prefix(quotation)), at: now)
+            agent.portUnreachable(Array(packet.bytes.prefix(quotation)), at: now)
         }
     }
 

@@ -94,7 +94,7 @@ import Testing
         receive(inDialog("INFO", session, .tcp), over: connection)
         lose(connection)
         session.bye(at: .zero)
-        #expect(notes.last("BYE")?.flow == flow(.udp), "behind a translator only the way back works")
+        #expect(notes.last("BYE")?.flow == flow(.udp), "behind a NAT only the way back works")
     }
 
     @Test func `who says by its Contact that it has moved to TCP has moved`() throws {
@@ -327,7 +327,7 @@ import Testing
         let session = try call(over: flow(.tcp), to: Self.trunk), first = try #require(notes.last("INVITE")).message
         _ = ring(over: old)
         (notes.closed, notes.carrier) = ([7], 9)
-        agent.peerFinished(old, at: .zero)
+        agent.peerHalfClosed(old, at: .zero)
         let again = try #require(notes.last("INVITE"))
         #expect(
             notes.sent.count { $0.message.summary == "INVITE" } == 2 && again.message.serialized() == first.serialized()

@@ -3,7 +3,7 @@ import Runtime
 import Testing
 import UserAgent
 
-/// A part of the name system, written down.
+/// A part of DNS, written down.
 private typealias Zone = [DNSQuestion: DNSAnswer]
 
 private func found(_ records: DNSRecord..., ttl: Int64 = 300) -> DNSAnswer {

@@ -93,7 +93,7 @@ import Testing
         alice.call(bob)
         link.run(seconds: 0.1)
         try #require(forged.count == 6)
-        for bytes in forged { alice.agent.undelivered(bytes, at: link.now) }
+        for bytes in forged { alice.agent.portUnreachable(bytes, at: link.now) }
         #expect(alice.events.isEmpty && alice.agent.counts.clientTransactions == 1)
         link.run()
         #expect(alice.events == ["rejected 408 locally"])

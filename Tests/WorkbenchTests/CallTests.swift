@@ -205,7 +205,7 @@ import Workbench
         pair.callee.stop(at: pair.room.now)
         pair.callee.abandon(at: pair.room.now)
         let seat = pair.room.seat("late", 4, server: Room.address(2)),
-            late = LoadClient(phone: seat.phone, plan: .call(pair.target, CallScript(), patience: .seconds(20)))
+            late = LoadClient(phone: seat.phone, plan: .call(pair.target, CallScript(), timeout: .seconds(20)))
         var status: Int?
         seat.client = late
         late.onEvent = { event, _ in if case .call(let call) = event { status = call.caller.status } }

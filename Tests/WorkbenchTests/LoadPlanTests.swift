@@ -39,9 +39,9 @@ import Testing
         let target = try URI(parsing: "sip:1001@a.test"), account = LoadAccount(user: "1002")
         var script = CallScript()
         script.digitsAfter = .seconds(9)
-        let plan = LoadPlan.call(target, script, as: account, patience: .seconds(20))
+        let plan = LoadPlan.call(target, script, as: account, timeout: .seconds(20))
         #expect(plan.target == target && plan.accounts == [account] && plan.calls == 1 && plan.concurrent == 1)
-        #expect(plan.script?.digitsAfter == .seconds(9) && plan.patience == .seconds(20) && plan.registrationPatience == .seconds(20))
+        #expect(plan.script?.digitsAfter == .seconds(9) && plan.timeout == .seconds(20) && plan.registrationTimeout == .seconds(20))
         #expect(plan.tellsLegs && !plan.marksCalls && !plan.onlyAnswers && LoadPlan.call(target, script).accounts.isEmpty)
     }
 

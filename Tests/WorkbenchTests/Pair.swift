@@ -22,7 +22,7 @@ final class Pair {
     private(set) var events: [String] = []
 
     init(
-        codecs: [Codec] = [.pcmu], registers: Bool = false, patience: Duration = .seconds(20), calling: CallScript = CallScript(),
+        codecs: [Codec] = [.pcmu], registers: Bool = false, timeout: Duration = .seconds(20), calling: CallScript = CallScript(),
         answering: (inout AnswerPolicy) -> Void = { _ in }
     ) {
         callerSeat = room.seat("caller", 1, server: Room.address(registers ? 3 : 2), codecs: codecs)
@@ -30,7 +30,7 @@ final class Pair {
         var policy = AnswerPolicy()
         answering(&policy)
         caller = LoadClient(
-            phone: callerSeat.phone, plan: .call(target, calling, as: registers ? LoadAccount(user: "caller") : nil, patience: patience))
+            phone: callerSeat.phone, plan: .call(target, calling, as: registers ? LoadAccount(user: "caller") : nil, timeout: timeout))
         callee = LoadClient(phone: calleeSeat.phone, plan: .answering(policy, as: registers ? LoadAccount(user: "callee") : nil))
         (callerSeat.client, calleeSeat.client) = (caller, callee)
         caller.onEvent = { [unowned self] event, _ in noteCaller(event) }

@@ -33,8 +33,8 @@ import Workbench
         #expect(try #require(pair.finished?.record).result().reason == "Busy Here (a [2Jb)")
     }
 
-    @Test func `nobody answers: the caller's patience ends it, and neither had media`() throws {
-        let pair = Pair(patience: .seconds(3)) { $0.answersAfter = nil }
+    @Test func `nobody answers: the caller's timeout ends it, and neither had media`() throws {
+        let pair = Pair(timeout: .seconds(3)) { $0.answersAfter = nil }
         pair.start()
         pair.room.run(seconds: 40)
         let result = try #require(pair.finished?.record).result()
@@ -68,7 +68,7 @@ import Workbench
     }
 
     @Test func `nobody is there: over after half a minute, without a status that nobody sent`() throws {
-        let pair = Pair(patience: .seconds(60))
+        let pair = Pair(timeout: .seconds(60))
         pair.room.place(at: Room.address(2)) { _, _ in nil }
         pair.start()
         pair.room.run(seconds: 40)
@@ -78,8 +78,8 @@ import Workbench
         #expect(neverHadMedia(pair))
     }
 
-    @Test func `nobody is there: the call ends with the caller's patience, not with the transaction's`() throws {
-        let pair = Pair(patience: .seconds(2))
+    @Test func `nobody is there: the call ends with the caller's timeout, not with the transaction's`() throws {
+        let pair = Pair(timeout: .seconds(2))
         pair.room.place(at: Room.address(2)) { _, _ in nil }
         pair.start()
         pair.room.run(seconds: 2.2)
@@ -90,7 +90,7 @@ import Workbench
     }
 
     @Test func `a hang-up before any response waits two seconds for one`() throws {
-        let pair = Pair(patience: .seconds(20))
+        let pair = Pair(timeout: .seconds(20))
         pair.room.place(at: Room.address(2)) { _, _ in nil }
         pair.start()
         pair.room.run(seconds: 0.1)
@@ -102,7 +102,7 @@ import Workbench
     }
 
     @Test func `an answer to a call that was given up is acknowledged and ended`() throws {
-        let pair = Pair(patience: .seconds(2))
+        let pair = Pair(timeout: .seconds(2))
         pair.room.place(at: Room.address(2)) { [room = pair.room] request, _ in
             guard room.now > Instant.zero + .seconds(3) else { return nil }
             var response = Message.response(to: request, status: 200, toTag: "late")
@@ -195,7 +195,7 @@ import Workbench
     }
 
     @Test func `an offer in a provisional response opens nothing`() throws {
-        let pair = Pair(patience: .seconds(2))
+        let pair = Pair(timeout: .seconds(2))
         pair.room.place(at: Room.address(2)) { request, _ in
             guard request.method == .invite else { return Message.response(to: request, status: 200, toTag: "far") }
             var early = Message.response(to: request, status: 183, toTag: "far")

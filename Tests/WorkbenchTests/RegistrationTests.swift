@@ -21,7 +21,7 @@ import Workbench
     private final class Seen { var expirations: [UInt32] = [] }
 
     @Test func `the caller registers first, and takes that back at the end`() throws {
-        let pair = Pair(registers: true, patience: .seconds(2)), seen = Seen()
+        let pair = Pair(registers: true, timeout: .seconds(2)), seen = Seen()
         pair.room.place(at: Room.address(3), registrar(200, seen))
         pair.start()
         pair.room.run(seconds: 40)
@@ -45,8 +45,8 @@ import Workbench
         #expect(!pair.room.log.contains("caller INVITE"))
     }
 
-    @Test func `a registrar that does not answer has the caller's patience, too`() throws {
-        let pair = Pair(registers: true, patience: .seconds(2))
+    @Test func `a registrar that does not answer has the caller's timeout, too`() throws {
+        let pair = Pair(registers: true, timeout: .seconds(2))
         pair.room.place(at: Room.address(3)) { _, _ in nil }
         pair.caller.start(at: pair.room.now)
         pair.room.run(seconds: 2.2)

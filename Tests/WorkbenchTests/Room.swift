@@ -196,7 +196,7 @@ private final class RoomSocket: MediaSocket {
     }
     deinit { room?.unbind(self) }
 
-    var isVouched: Bool { false }
+    var isSourceVerified: Bool { false }
     func aim(at remote: SocketAddress?) { self.remote = remote }
     func lock(to remote: SocketAddress) { self.remote = remote }
 

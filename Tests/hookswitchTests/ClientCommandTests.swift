@@ -106,16 +106,16 @@ import Workbench
                 kill(getpid(), SIGTERM)
             }
             let command = try #require(try Hookswitch.parseAsRoot(["call", "sip:a@127.0.0.1:\(port)"]) as? Call)
-            let outcome = try CallRun(command.plan(), teller: Teller(said.fileHandleForWriting)).perform()
+            let outcome = try CallRun(command.plan(), reporter: ProgressReporter(said.fileHandleForWriting)).perform()
             withExtendedLifetime(mute) {}
             exit(outcome.result.endedBy == .us ? 42 : 1)
         }
     }
 
     @Test func `what is asked for before there is a call is done when there is one`() {
-        let teller = Teller(nil), hung = DispatchSemaphore(value: 0)
-        teller.readerHasGone()
-        let signals = HangupSignals(teller)
+        let reporter = ProgressReporter(nil), hung = DispatchSemaphore(value: 0)
+        reporter.readerHasGone()
+        let signals = HangupSignals(reporter)
         signals.whenAsked { hung.signal() }
         #expect(hung.wait(timeout: .now()) == .success)
     }
@@ -186,7 +186,7 @@ import Workbench
     }
 
     @Test func `the demo's speech arrives both ways, its journal is clean, and nothing is left`() throws {
-        let report = try DemoRun(DemoSettings(duration: .seconds(2)), teller: Teller(nil)).perform()
+        let report = try DemoRun(DemoSettings(duration: .seconds(2)), reporter: ProgressReporter(nil)).perform()
         #expect(report.isGood, "\(report.text)")
         #expect(try #require(report.callerHeard) > 0.7 && #require(report.calleeHeard) > 0.7 && report.events > 40)
         #expect(report.ladder.contains("media started") && report.ladder.contains("║ ║"))
@@ -203,7 +203,7 @@ import Workbench
                 while !text.contains("is connected") { text += String(decoding: said.fileHandleForReading.availableData, as: UTF8.self) }
                 kill(getpid(), SIGTERM)
             }
-            let report = try DemoRun(DemoSettings(duration: .seconds(60)), teller: Teller(said.fileHandleForWriting)).perform()
+            let report = try DemoRun(DemoSettings(duration: .seconds(60)), reporter: ProgressReporter(said.fileHandleForWriting)).perform()
             let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             try FileManager.default.removeItem(at: folder)
             exit(left.isEmpty && report.failures == ["the demo was stopped"] && report.leftovers.isEmpty && report.isClean ? 42 : 1)
@@ -220,7 +220,7 @@ import Workbench
                 kill(getpid(), SIGTERM)
             }
             let settings = DemoSettings(answersAfter: .seconds(3_600), duration: .seconds(2))
-            let report = try DemoRun(settings, teller: Teller(said.fileHandleForWriting)).perform()
+            let report = try DemoRun(settings, reporter: ProgressReporter(said.fileHandleForWriting)).perform()
             let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
             let hasFigures =
                 report.callerHeard != nil || report.calleeHeard != nil || json.contains("erHeard") || json.contains("eeHeard")
@@ -235,7 +235,7 @@ import Workbench
     func `the demo fails when one microphone is unplugged, and all is ended as well`(isCallersUnplugged: Bool) throws {
         var settings = DemoSettings(codecs: [.pcmu], duration: .seconds(2))
         if isCallersUnplugged { settings.caller = .silence } else { settings.callee = .silence }
-        let report = try DemoRun(settings, teller: Teller(nil)).perform()
+        let report = try DemoRun(settings, reporter: ProgressReporter(nil)).perform()
         #expect(!report.isGood && !report.isSpeechBothWays)
         let heard = try #require(isCallersUnplugged ? report.callerHeard : report.calleeHeard)
         #expect(heard > 0.7, "\(report.text)")
@@ -245,7 +245,7 @@ import Workbench
 
     private func call(_ arguments: String) throws -> CallOutcome {
         let command = try #require(try Hookswitch.parseAsRoot(("call " + arguments).split(separator: " ").map(String.init)) as? Call)
-        return try CallRun(command.plan(), teller: Teller(nil)).perform()
+        return try CallRun(command.plan(), reporter: ProgressReporter(nil)).perform()
     }
 }
 
@@ -288,7 +288,9 @@ private final class BackgroundAnswer: Sendable {
     }
 
     private func perform(_ plan: AnswerPlan) {
-        let run = AnswerRun(plan, teller: Teller(nil)) { _, result, file in self.outcome.withLock { $0.results.append((result, file)) } }
+        let run = AnswerRun(plan, reporter: ProgressReporter(nil)) { _, result, file in
+            self.outcome.withLock { $0.results.append((result, file)) }
+        }
         do { try run.perform(onStart: { begun.signal() }) } catch { outcome.withLock { $0.failure = error } }
         begun.signal()
         done.signal()

@@ -188,7 +188,7 @@ import Workbench
         #expect(Machine.here.folderFailure(folder + "/new/one") == nil)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let claim = try FolderClaim(folder)
+        let claim = try LockFile(folder)
         #expect(Machine.here.folderFailure(folder) == .inUse)
         withExtendedLifetime(claim) {}
         #expect(Machine.here.folderFailure("/dev/null/x") == .noFolder("/dev/null"))
@@ -247,7 +247,7 @@ import Workbench
         Case(verdict: "dead: RTP out", dead: ["RTP out"], remedy: "let UDP 20000 and the rest of media.ports through") { tone, echo in
             (tone.isOwnHeard, echo.isOwnHeard, echo.received) = (false, false, 0)
         },
-        Case(verdict: "dead: RTP in", dead: ["RTP in"], remedy: "a firewall or translator before this machine") { tone, echo in
+        Case(verdict: "dead: RTP in", dead: ["RTP in"], remedy: "a firewall or NAT before this machine") { tone, echo in
             (tone.received, echo.received, tone.isOwnHeard, echo.isOwnHeard) = (0, 0, false, false)
         },
         Case(verdict: "our own sound came back from 9197", dead: []) { tone, echo in echo.isOwnHeard = false },

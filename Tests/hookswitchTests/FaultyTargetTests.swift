@@ -42,7 +42,8 @@ import Workbench
         Case(fault: .sendsSilence, kind: .silence),
         Case(fault: .sendsNoise, kind: .wrongSound), Case(fault: .sendsTone, kind: .wrongSound),
         Case(fault: .changesPayloadType, kind: .oneWay, words: "payload type"), Case(fault: .cutsPackets, kind: .wrongSound),
-        Case(fault: .repeatsNumber, kind: .missing, words: "149 that came repeat a number"), Case(fault: .delays(1.2), kind: .missing), Case(fault: .repeatsTheFirst, kind: .stale),
+        Case(fault: .repeatsNumber, kind: .missing, words: "149 that came repeat a number"), Case(fault: .delays(1.2), kind: .missing),
+        Case(fault: .repeatsTheFirst, kind: .stale),
     ]
 
     /// Each third call has a fault, and each a fault of its own.
@@ -122,7 +123,7 @@ import Workbench
         defer { target.stop() }
         let words = ["call", "sip:echo@\(target.address)", "--duration", "4", "--codec", "pcmu"]
         let command = try #require(try Hookswitch.parseAsRoot(words) as? Call)
-        let result = try CallRun(command.plan(), teller: Teller(nil)).perform().result
+        let result = try CallRun(command.plan(), reporter: ProgressReporter(nil)).perform().result
         #expect(result.verdict == .cutShort && !result.isGood, "\(result)")
         #expect(result.packets?.lossPercent.map { $0 > 60 } == true && result.packets?.mos.map { $0 < 2 } == true, "\(result)")
         #expect(result.packets?.stoppedAfter.map { abs($0 - 1_000) < 300 } == true)
@@ -134,7 +135,7 @@ import Workbench
 
     private func load(_ arguments: String) throws -> LoadReport {
         let command = try #require(try Hookswitch.parseAsRoot(("load " + arguments).split(separator: " ").map(String.init)) as? Load)
-        var report = try LoadRun(command.options.order(), teller: Teller(nil)).perform()
+        var report = try LoadRun(command.options.order(), reporter: ProgressReporter(nil)).perform()
         report.leaks?.leftovers.removeAll { $0.hasSuffix("descriptors") }
         return report
     }

@@ -162,7 +162,7 @@ import Workbench
     }
 
     @Test func `lines that nobody reads are not kept without end, and how many are gone is told`() throws {
-        let pipe = Pipe(), lines = PhoneLines(pipe.fileHandleForWriting.fileDescriptor, teller: Teller(nil))
+        let pipe = Pipe(), lines = PhoneLines(pipe.fileHandleForWriting.fileDescriptor, reporter: ProgressReporter(nil))
         let long = String(repeating: "x", count: 500)
         for number in 0..<6_000 { lines.tell(.message, of: UInt64(number), at: MonotonicClock.now) { $0.text = long } }
         var text: [UInt8] = []
@@ -210,21 +210,21 @@ private final class Driven: Sendable {
 
     init(_ words: String) throws {
         signal(SIGPIPE, SIG_IGN)   // as the command does
-        let command = try Hookswitch.parseAsRoot(words.split(separator: " ").map(String.init)), teller = Teller(nil)
-        let lines = PhoneLines(output.fileHandleForWriting.fileDescriptor, teller: teller)
+        let command = try Hookswitch.parseAsRoot(words.split(separator: " ").map(String.init)), reporter = ProgressReporter(nil)
+        let lines = PhoneLines(output.fileHandleForWriting.fileDescriptor, reporter: reporter)
         let interface = PhoneInterface(lines, input: input.fileHandleForReading.fileDescriptor)
         var run: @Sendable () throws -> Void = {}
         if let call = command as? Call {
             let plan = try call.plan()
             run = {
-                let outcome = try CallRun(plan, teller: teller, interface: interface).perform()
+                let outcome = try CallRun(plan, reporter: reporter, interface: interface).perform()
                 lines.tellResult(outcome.result, of: 1, recordedIn: nil)
                 try lines.finish()
             }
         } else if let answer = command as? Answer {
             let plan = try answer.plan()
             run = {
-                let run = AnswerRun(plan, teller: teller, interface: interface) { lines.tellResult($1, of: $0, recordedIn: $2) }
+                let run = AnswerRun(plan, reporter: reporter, interface: interface) { lines.tellResult($1, of: $0, recordedIn: $2) }
                 try run.perform()
                 try lines.finish()
             }

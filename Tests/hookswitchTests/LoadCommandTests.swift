@@ -84,7 +84,7 @@ import Workbench
         let arguments = "load sip:echo@\(target.address) --rate 20 --calls 4 --hold 0.6 --slo setup_max<60s,delay_p5<1s " + files
         let command = try #require(try Hookswitch.parseAsRoot(arguments.split(separator: " ").map(String.init)) as? Load),
             order = try command.options.order()
-        try order.outputs.write(try LoadRun(order, teller: Teller(nil)).perform())
+        try order.outputs.write(try LoadRun(order, reporter: ProgressReporter(nil)).perform())
         func text(_ name: String) throws -> String { try String(contentsOf: folder.appending(path: "load.\(name)"), encoding: .utf8) }
         let report = try JSONDecoder().decode(LoadReport.self, from: Data(try text("json").utf8))
         #expect(
@@ -145,7 +145,7 @@ import Workbench
     /// of 1.
     private func load(_ arguments: String) throws -> LoadReport {
         let command = try #require(try Hookswitch.parseAsRoot(("load " + arguments).split(separator: " ").map(String.init)) as? Load)
-        var report = try LoadRun(command.options.order(), teller: Teller(nil)).perform()
+        var report = try LoadRun(command.options.order(), reporter: ProgressReporter(nil)).perform()
         report.leaks?.leftovers.removeAll { $0.hasSuffix("descriptors") }
         return report
     }

@@ -24,7 +24,7 @@ import Workbench
             answer.withLock { $0 = text }
             isTold.signal()
         }
-        let report = try LoadRun(order, teller: Teller(nil)).perform()
+        let report = try LoadRun(order, reporter: ProgressReporter(nil)).perform()
         isTold.wait()
         let metrics = answer.withLock { $0 }
         for line in [
@@ -52,13 +52,13 @@ import Workbench
         defer { target.stop() }
         let words = "load sip:a@\(target.address) --rate 10 --calls 20 --talk-time 1".split(separator: " ").map(String.init)
         let order = try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order(), pipe = Pipe()
-        let teller = Teller(pipe.fileHandleForWriting), texts = Mutex<[String]>([])
-        let load = try LiveLoad(order.plan, settings: order.settings), progress = LoadTeller(order.plan, teller)
+        let reporter = ProgressReporter(pipe.fileHandleForWriting), texts = Mutex<[String]>([])
+        let load = try LiveLoad(order.plan, settings: order.settings), progress = LoadProgressReporter(order.plan, reporter)
         _ = load.run(every: .milliseconds(200)) { snapshot in
             progress.tell(snapshot)
             texts.withLock { $0.append(progress.text(snapshot)) }
         }
-        teller.finish()
+        reporter.finish()
         try pipe.fileHandleForWriting.close()
         #expect(pipe.fileHandleForReading.readDataToEndOfFile().isEmpty)
         let told = texts.withLock { $0 }, form = /\/20 calls .*set-up p50 \d+\.\d ms  own packets p99 \d+\.\d ms late/

@@ -233,12 +233,12 @@ import Workbench
     @Test func `a data folder belongs to one server at a time`() throws {
         try inFolder { _ in
             do {
-                let first = try FolderClaim(folder.path)
-                let failure = try #require(throws: Failure.self) { _ = try FolderClaim(folder.path) }
+                let first = try LockFile(folder.path)
+                let failure = try #require(throws: Failure.self) { _ = try LockFile(folder.path) }
                 #expect(failure.exitCode == 3 && failure.message == "the folder \(folder.path) is in use by another hookswitch")
                 withExtendedLifetime(first) {}
             }
-            _ = try FolderClaim(folder.path)
+            _ = try LockFile(folder.path)
         }
     }
 
@@ -265,8 +265,8 @@ import Workbench
 
     @Test func `a claim that is refused closes its own descriptor once, and nobody else's`() throws {
         try inFolder { _ in
-            let first = try FolderClaim(folder.path), opening = Opening()
-            for _ in 0..<3_000 { #expect(throws: Failure.self) { _ = try FolderClaim(folder.path) } }
+            let first = try LockFile(folder.path), opening = Opening()
+            for _ in 0..<3_000 { #expect(throws: Failure.self) { _ = try LockFile(folder.path) } }
             #expect(opening.end() == 0)
             withExtendedLifetime(first) {}
         }
@@ -314,9 +314,9 @@ import Workbench
     @Test func `what a stranger wrote is no command to a terminal`() throws {
         let pipe = Pipe(), status = "486 a\u{9B}31mb\u{202E}c"
         try StandardOutput.print("\(status)\nverdict", to: pipe.fileHandleForWriting.fileDescriptor)
-        let teller = Teller(pipe.fileHandleForWriting)
-        teller.say(status)
-        teller.finish()
+        let reporter = ProgressReporter(pipe.fileHandleForWriting)
+        reporter.say(status)
+        reporter.finish()
         try pipe.fileHandleForWriting.close()
         let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self), shown = "486 a\u{FFFD}31mb\u{FFFD}c"
         #expect(text == "\(shown)\nverdict\n\(shown)\n")
@@ -324,12 +324,12 @@ import Workbench
     }
 
     @Test func `a reader that goes is told of once, also to who asks later`() {
-        let teller = Teller(nil)
+        let reporter = ProgressReporter(nil)
         nonisolated(unsafe) var count = 0
-        teller.readerHasGone()
-        teller.readerHasGone()
-        teller.whenReaderGoes { count += 1 }
-        teller.readerHasGone()
+        reporter.readerHasGone()
+        reporter.readerHasGone()
+        reporter.whenReaderGoes { count += 1 }
+        reporter.readerHasGone()
         #expect(count == 1)
     }
 

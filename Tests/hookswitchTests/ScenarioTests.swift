@@ -101,7 +101,8 @@ import Workbench
         defer { target.phone.close() }
         let words = try expand(
             "target: sip:echo@\(target.address)\nrate: 5\ncalls: 2\nsteps:\n  - wait: 0.2\n  - hold: 0.3\n  - reinvite\n  - wait: 0.3\n")
-        let report = try LoadRun(try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order(), teller: Teller(nil)).perform()
+        let report = try LoadRun(try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order(), reporter: ProgressReporter(nil))
+            .perform()
         #expect(report.counts.good == 2, "\(report.findings)")
         #expect(
             report.calls.allSatisfy { ($0.duration ?? 0) > 790 && ($0.duration ?? 0) < 3_000 },

@@ -80,7 +80,7 @@ final class SoundGateway {
         return try #require(try Hookswitch.parseAsRoot(words) as? Call).plan()
     }
 
-    func call(_ arguments: String) throws -> CallRun { CallRun(try plan(arguments), teller: Teller(nil)) }
+    func call(_ arguments: String) throws -> CallRun { CallRun(try plan(arguments), reporter: ProgressReporter(nil)) }
 
     /// Stops it, with all that it writes; the journal breaks no rule.
     @discardableResult
@@ -114,7 +114,7 @@ struct SIPPort {
 
         fileprivate init(_ plan: AnswerPlan) {
             Thread.detachNewThread {
-                do { try AnswerRun(plan, teller: Teller(nil)) { _, _, _ in }.perform(onStart: { self.begun.signal() }) } catch {
+                do { try AnswerRun(plan, reporter: ProgressReporter(nil)) { _, _, _ in }.perform(onStart: { self.begun.signal() }) } catch {
                     self.failure.withLock { $0 = error }
                 }
                 self.begun.signal()

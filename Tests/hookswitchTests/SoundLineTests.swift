@@ -119,7 +119,7 @@ import Workbench
         plan.script.steps = [
             .wait(.milliseconds(1_000)), .hold, .wait(.milliseconds(1_500)), .resume, .wait(.milliseconds(1_000)), .hangUp,
         ]
-        _ = try CallRun(plan, teller: Teller(nil)).perform()
+        _ = try CallRun(plan, reporter: ProgressReporter(nil)).perform()
         try answerer.wait()
         let journal = try place.expectCleanEnd()
         let sound = try WAV(contentsOf: heard), length = Double(sound.samples.count)

@@ -17,7 +17,7 @@ import Workbench
     }
 
     private func report(_ arguments: String) throws -> TortureReport {
-        try TortureRun(try command(arguments).order(), teller: Teller(nil)).perform()
+        try TortureRun(try command(arguments).order(), reporter: ProgressReporter(nil)).perform()
     }
 
     /// A gateway on free ports of loopback, with an echo and a line that has a password.
@@ -72,7 +72,7 @@ import Workbench
         let order = try command(
             "sip:9196@\(target.address) --only call,late-offer,second-bye,wsinv --timeout 1 --junit \(folder.path)/torture.xml"
         ).order()
-        let report = try TortureRun(order, teller: Teller(nil)).perform()
+        let report = try TortureRun(order, reporter: ProgressReporter(nil)).perform()
         #expect(
             report.exitCode == 1 && [report.counts.passed, report.counts.failed, report.counts.notJudged] == [1, 2, 1], "\(report.cases)")
         let call = try #require(report.cases.first { $0.name == "call" })
@@ -94,7 +94,7 @@ import Workbench
                 kill(getpid(), SIGTERM)
             }
             let order = try tests.command("sip:9196@\(server.listeners[0].address) --only no-ack,wsinv").order()
-            let report = try TortureRun(order, teller: Teller(said.fileHandleForWriting)).perform(),
+            let report = try TortureRun(order, reporter: ProgressReporter(said.fileHandleForWriting)).perform(),
                 isQuick = MonotonicClock.now - begin < .seconds(20)
             let left = report.cases.first { $0.name == "no-ack" }
             let isTold = left?.reason == "stopped before its end" && TortureText.summary(report)[0].hasSuffix("; stopped early")

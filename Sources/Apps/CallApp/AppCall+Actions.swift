@@ -12,7 +12,7 @@ import UserAgent
 extension AppCall {
     /// Takes an INVITE: 100, its offer, a port number. False when it was refused and no call has come of it.
     func take(_ session: InviteSession) -> Bool {
-        scribe.trace(session.request, .received, false, over: Way(session.flow), at: now)
+        scribe.trace(session.request, .received, false, over: FlowLabel(session.flow), at: now)
         session.delegate = self
         session.respond(status: 100, at: now)
         do throws(NegotiationError) {
@@ -165,7 +165,7 @@ extension AppCall {
     /// One after the other. False when the call cannot carry them.
     private func send(_ digits: [DTMFDigit]) -> Bool {
         guard media.state == .started else { return false }
-        let keys = digits.compactMap { $0.character.asciiValue.map { KeyPress(key: $0, duration: nil) } }
+        let keys = digits.compactMap { $0.character.asciiValue.map { DTMFPress(key: $0, duration: nil) } }
         if call.agreed?.telephoneEvents.isEmpty == true, session?.tell(keys, at: now) == true { return true }
         do throws(MediaError) { try line.plane.send(digits, on: media.id, at: now) } catch { return false }
         return true

@@ -17,7 +17,7 @@ extension AppCall: InviteSessionDelegate {
         case .traced(let direction, let message, let isRetransmission): trace(direction, message, isRetransmission)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
-        case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
+        case .acknowledgeTimeout: endByNetwork(.failed, cause: .answerTimeout, tellsPeer: true)
         case .provisional(let response): progressed(response)
         case .looking(let target): scribe.write(.redirectionLookup, at: now, [.on: true, .remote: .init(target.text)])
         case .foundNobody: scribe.write(.redirectionLookup, at: now, [.on: false])
@@ -29,7 +29,7 @@ extension AppCall: InviteSessionDelegate {
         case .refused(let status): refused(status)
         case .retryDue: offerWhenPossible()
         case .dialogLost(let status): refused(status)
-        case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
+        case .provisionalTimeout: endByNetwork(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
         case .offerWithdrawn: call.withdrawOffer()
         case .transferRequested(let request): transferRequested(request)
         case .transferProgress(let status): line.tell(.transferProgress(status: status), of: self)
@@ -40,25 +40,25 @@ extension AppCall: InviteSessionDelegate {
 
     private func trace(_ direction: SessionEvent.Direction, _ message: Message, _ isRetransmission: Bool) {
         let scribe = isBeingMoved ? line.scribe(of: self, forDialogWith: message, direction) : scribe
-        scribe.trace(message, direction, isRetransmission, over: Way(flow), at: now)
+        scribe.trace(message, direction, isRetransmission, over: FlowLabel(flow), at: now)
     }
 
     /// Whoever hands the call on may go before it is known whether somebody takes it (RFC 5589 §6.1): the call waits for that.
     private func hungUp(_ reasons: [Reason]) {
         guard !isBeingMoved else { return stopMedia(holding: true) }
-        endOutOfBand(StatusTable.endedReason(bye: reasons), cause: .normalClearing, tellsPeer: false)
+        endByNetwork(StatusTable.endedReason(bye: reasons), cause: .normalClearing, tellsPeer: false)
     }
 
     /// A key that INFO tells is heard as one in the media is.
     private func informed(_ request: Message) {
-        if let digit = KeyPress(request).flatMap({ DTMFDigit(Character(Unicode.Scalar($0.key))) }) { heard(.digit(digit)) }
+        if let digit = DTMFPress(request).flatMap({ DTMFDigit(Character(Unicode.Scalar($0.key))) }) { heard(.digit(digit)) }
     }
 
     // MARK: Incoming
 
     private func cancelled(_ reasons: [Reason]) {
         guard state == .new || state == .ringing else { return }
-        endOutOfBand(StatusTable.endedReason(cancel: reasons), cause: EndCause(status: 487, reasons: reasons), tellsPeer: false)
+        endByNetwork(StatusTable.endedReason(cancel: reasons), cause: EndCause(status: 487, reasons: reasons), tellsPeer: false)
     }
 
     // MARK: Outgoing
@@ -97,13 +97,13 @@ extension AppCall: InviteSessionDelegate {
     private func fail(_ session: InviteSession, _ cause: EndCause) {
         session.acknowledge(at: now)
         call.enter(.connected)
-        endOutOfBand(.failed, cause: cause, tellsPeer: true)
+        endByNetwork(.failed, cause: cause, tellsPeer: true)
     }
 
     private func rejected(_ status: Int, _ response: Message?) {
         guard state != .ended else { return }
         let reason = StatusTable.endedReason(status: status, sawProvisional: state == .early)
-        endOutOfBand(reason, cause: .passing(status: status, response), tellsPeer: false)
+        endByNetwork(reason, cause: .passing(status: status, response), tellsPeer: false)
     }
 
     // MARK: Confirmed
@@ -120,7 +120,7 @@ extension AppCall: InviteSessionDelegate {
         switch agreement {
         case .nothing, .agreed: break
         case .audioRemoved(let refusesResume), .unusable(_, let refusesResume): if refusesResume { endResume(false) }
-        case .insecure: endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+        case .insecure: endByNetwork(.failed, cause: .notAcceptable, tellsPeer: true)
         }
     }
 
@@ -131,7 +131,7 @@ extension AppCall: InviteSessionDelegate {
         case .resumeRefused: endResume(false)
         case .dialogGone:
             endResume(false)
-            endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true)
+            endByNetwork(.failed, cause: .refreshFailed, tellsPeer: true)
         }
     }
 
@@ -155,5 +155,5 @@ extension AppCall: InviteSessionDelegate {
 
     func audioIsGone() { line.tell(.remoteHold(true), of: self) }
 
-    func failed(_ cause: EndCause) { endOutOfBand(.failed, cause: cause, tellsPeer: true) }
+    func failed(_ cause: EndCause) { endByNetwork(.failed, cause: cause, tellsPeer: true) }
 }

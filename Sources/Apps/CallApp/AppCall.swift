@@ -24,7 +24,7 @@ final class AppCall {
     let uuid: UUID
     let direction: Direction
     unowned let line: AppLine
-    let scribe: LegScribe
+    let scribe: LegJournal
     let flow: Flow
     var session: InviteSession?
     /// How far its dialog has come, and what was agreed.
@@ -57,7 +57,7 @@ final class AppCall {
 
     init(
         _ direction: Direction, uuid: UUID, line: AppLine, session: InviteSession?, flow: Flow, negotiation: OfferAnswer, media: LegMedia,
-        scribe: LegScribe
+        scribe: LegJournal
     ) {
         (self.direction, self.uuid, self.line, self.session, self.flow) = (direction, uuid, line, session, flow)
         (call, self.media, self.scribe) = (CallSession(negotiation), media, scribe)
@@ -202,7 +202,7 @@ final class AppCall {
     }
 
     /// The network has ended it, or it cannot go on. CallKit hears of it from the app, or else from the line; the far end after that.
-    func endOutOfBand(_ reason: CXCallEndedReason, cause: EndCause, tellsPeer: Bool) {
+    func endByNetwork(_ reason: CXCallEndedReason, cause: EndCause, tellsPeer: Bool) {
         guard networkEnd == nil, standing != .ended else { return }
         (networkEnd, endCause) = (reason, endCause ?? cause)
         stopMedia()

@@ -19,7 +19,7 @@ final class AppCallMove {
     let target: String
     private(set) var session: InviteSession?
     private var signalling: CallSession
-    private let scribe: LegScribe
+    private let scribe: LegJournal
 
     init(_ call: AppCall, _ request: TransferRequest, sessionID: UInt64) {
         (self.call, self.request) = (call, request)
@@ -50,7 +50,7 @@ extension AppCallMove: InviteSessionDelegate {
         self.session = session
         switch event {
         case .traced(let direction, let message, let isRetransmission):
-            scribe.trace(message, direction, isRetransmission, over: Way(call.flow), at: call.now)
+            scribe.trace(message, direction, isRetransmission, over: FlowLabel(call.flow), at: call.now)
         case .provisional(let response):
             signalling.note(provisional: response)
             report(response.status ?? 100)
@@ -104,7 +104,7 @@ extension AppCall {
     /// The call goes on as it was, or is over where whoever wanted to hand it on has gone.
     func moveFailed() {
         guard state == .connected, session?.state == .ended else { return }
-        endOutOfBand(.remoteEnded, cause: .normalClearing, tellsPeer: false)
+        endByNetwork(.remoteEnded, cause: .normalClearing, tellsPeer: false)
     }
 
     /// The second dialog is the call's from now on.
@@ -126,9 +126,9 @@ extension AppCall {
 extension AppLine {
     /// The leg journal for a message of a dialog that may end without its call. The rules of the call would take a BYE for the call's
     /// end: it stands under the line.
-    func scribe(of call: AppCall, forDialogWith message: Message, _ direction: SessionEvent.Direction) -> LegScribe {
+    func scribe(of call: AppCall, forDialogWith message: Message, _ direction: SessionEvent.Direction) -> LegJournal {
         guard direction == .received, message.isRequest, message.cseq.method == .bye else { return call.scribe }
-        return LegScribe(journal: journal, call: nil, line: settings.number)
+        return LegJournal(journal: journal, call: nil, line: settings.number)
     }
 }
 
@@ -147,7 +147,7 @@ final class FormerDialog: InviteSessionDelegate {
         switch event {
         case .traced(let direction, let message, let isRetransmission):
             call.line.scribe(of: call, forDialogWith: message, direction).trace(
-                message, direction, isRetransmission, over: Way(call.flow), at: now)
+                message, direction, isRetransmission, over: FlowLabel(call.flow), at: now)
         case .offered(let offer): session.answer(offer, status: 488, at: now)
         case .transferRequested(let request): session.refuse(request, status: 603, at: now)
         default: break

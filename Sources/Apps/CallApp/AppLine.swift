@@ -90,7 +90,7 @@ public final class AppLine: SignallingEndpoint {
     private(set) var isLeaving = false
     /// There is no app to tell.
     private var hasFailed = false
-    private(set) lazy var scribe = SystemScribe(self)
+    private(set) lazy var scribe = CallSystemRecorder(self)
 
     /// Takes calls from now on, and registers where the settings say so.
     public init(_ settings: AppLineSettings, _ environment: Environment, at now: Instant) {
@@ -138,9 +138,9 @@ public final class AppLine: SignallingEndpoint {
 
     public func owesAnswer(over flow: Flow) -> Bool { agent.owesAnswer(over: flow) }
 
-    public func peerFinished(_ flow: Flow, at now: Instant) {
+    public func peerHalfClosed(_ flow: Flow, at now: Instant) {
         enter(now)
-        agent.peerFinished(flow, at: self.now)
+        agent.peerHalfClosed(flow, at: self.now)
         settle()
     }
 
@@ -150,9 +150,9 @@ public final class AppLine: SignallingEndpoint {
         settle()
     }
 
-    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+    public func portUnreachable(_ beginning: [UInt8], at now: Instant) {
         enter(now)
-        agent.undelivered(beginning, at: self.now)
+        agent.portUnreachable(beginning, at: self.now)
         settle()
     }
 
@@ -240,7 +240,7 @@ public final class AppLine: SignallingEndpoint {
 
     func makeCall(_ direction: AppCall.Direction, _ uuid: UUID, session: InviteSession?, flow: Flow) -> AppCall {
         mediaIDs += 1
-        let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: settings.number)
+        let scribe = LegJournal(journal: journal, call: CallUUID(uuid), line: settings.number)
         let media = LegMedia(id: MediaLegID(mediaIDs), plane: plane, scribe: scribe)
         var local = LocalMedia(address: settings.mediaAddress, port: 0, codecs: settings.codecs)
         local.security = .ofThisProcess(settings.srtp, keying: settings.keying, using: &random)

@@ -13,7 +13,7 @@ package protocol CallDriver: AnyObject, CallDescriber {
     var session: InviteSession? { get }
     var call: CallSession { get set }
     var media: LegMedia { get set }
-    var scribe: LegScribe { get }
+    var scribe: LegJournal { get }
     var now: Instant { get }
     /// Offers before the answer are taken (RFC 3311 §5.2); otherwise they wait until the call is up.
     var takesEarlyOffers: Bool { get }

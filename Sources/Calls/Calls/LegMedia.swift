@@ -14,14 +14,14 @@ package struct LegMedia {
     package private(set) var reservation: PortReservation?
     /// Numbers that another program had when they were to be bound. They are given back when the call is over.
     private var taken: [PortReservation] = []
-    private let scribe: LegScribe
+    private let scribe: LegJournal
     private let plane: any MediaPlane
     /// What the journal has of the quality of what was sent, by the last stop.
     private var reported: LegQuality.Direction?
     /// Of all that this leg says and hears.
     package var recording: LegRecording?
 
-    package init(id: MediaLegID, plane: any MediaPlane, scribe: LegScribe) {
+    package init(id: MediaLegID, plane: any MediaPlane, scribe: LegJournal) {
         self.id = id
         self.plane = plane
         self.scribe = scribe

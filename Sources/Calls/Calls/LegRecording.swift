@@ -10,10 +10,10 @@ package final class LegRecording {
     package let line: Text
     private let path: String
     private let writer: RecordingWriter
-    private let scribe: LegScribe
+    private let scribe: LegJournal
     package private(set) var isOver = false
 
-    package init(_ order: RecordingWriter.Order, of line: Text, by writer: RecordingWriter, _ scribe: LegScribe, at now: Instant) {
+    package init(_ order: RecordingWriter.Order, of line: Text, by writer: RecordingWriter, _ scribe: LegJournal, at now: Instant) {
         (path, self.line, self.writer, self.scribe) = (order.path, line, writer, scribe)
         tap = writer.begin(order, at: now)
         scribe.write(.recordingStarted, at: now, [.text: .init(path)])

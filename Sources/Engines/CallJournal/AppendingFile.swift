@@ -22,10 +22,10 @@ public struct JournalFileError: Error, Equatable, Sendable, CustomStringConverti
 
 /// A file that grows by whole batches: a batch that does not fit is taken back, so that no half line stays.
 /// A pipe takes nothing back: there the half line is ended. It has no size, and a reader that takes nothing is not waited for longer than
-/// `patience`.
+/// `timeout`.
 struct AppendingFile: ~Copyable {
     /// With a reader that takes nothing at the moment, and with one that is slow, for each batch.
-    private static let patience = (standing: Duration.seconds(1), slow: Duration.seconds(10))
+    private static let timeout = (standing: Duration.seconds(1), slow: Duration.seconds(10))
 
     let path: String
     /// No other process may write it.
@@ -59,8 +59,8 @@ struct AppendingFile: ~Copyable {
     }
 
     private mutating func write(_ bytes: [UInt8]) throws(JournalFileError) {
-        let limit = ContinuousClock.now + Self.patience.slow
-        var written = 0, end = ContinuousClock.now + Self.patience.standing
+        let limit = ContinuousClock.now + Self.timeout.slow
+        var written = 0, end = ContinuousClock.now + Self.timeout.standing
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress! + written, $0.count - written) }
             if count < 0, errno == EINTR || errno == EAGAIN && canWrite(until: end) { continue }
@@ -70,7 +70,7 @@ struct AppendingFile: ~Copyable {
                 throw JournalFileError(operation: "write", path: path, code: code)
             }
             written += count
-            if !isFile { end = min(ContinuousClock.now + Self.patience.standing, limit) }
+            if !isFile { end = min(ContinuousClock.now + Self.timeout.standing, limit) }
         }
         if isFile { size += written }
     }

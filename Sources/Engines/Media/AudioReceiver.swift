@@ -30,7 +30,7 @@ final class AudioReceiver {
     private var noises = NoiseGenerator()
 
     /// After so long without a packet the sender is silent, or gone; in milliseconds.
-    private var patience: Int { noise == nil ? 2_000 : 30_000 }
+    private var timeout: Int { noise == nil ? 2_000 : 30_000 }
     /// Stands for comfort noise in the place of a decoder's number.
     private static let noiseType: UInt8 = 127
 
@@ -116,7 +116,7 @@ final class AudioReceiver {
         case .lost(let ticks, let following): recover(ticks * sampleRate / Int(jitter.clockRate), from: following)
         case .gap: conceal(wanted, counts: false)
         case .nothing:
-            guard hasBegun, emptyReads * wanted * 1_000 < patience * sampleRate else {
+            guard hasBegun, emptyReads * wanted * 1_000 < timeout * sampleRate else {
                 if hasBegun { pause() }
                 return false
             }

@@ -46,7 +46,7 @@ public struct DirectionVerdict: Hashable, Sendable {
 /// Listens to the payloads of one stream just until it knows that there is sound in them. Belongs to one lane; allocates nothing.
 struct HearingMeter {
     /// A stream from which so long nothing came, or nothing more, has something wrong with it.
-    static let patience = Duration.seconds(2), lapse = Duration.seconds(5)
+    static let timeout = Duration.seconds(2), lapse = Duration.seconds(5)
     /// So many packets of silence are silence.
     static let leastPackets = 25
 

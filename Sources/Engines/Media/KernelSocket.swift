@@ -9,7 +9,7 @@ final class KernelSocket: MediaSocket {
     // costs a sixth of a packet: these are not checked.
     private let owner: FileDescriptorOwner
     private var isLocked = false
-    private(set) var isVouched = false
+    private(set) var isSourceVerified = false
     private var remoteLength: socklen_t = 0
     private var remote: SocketAddress?
     /// `remote` as the kernel takes it, made once.
@@ -61,11 +61,11 @@ final class KernelSocket: MediaSocket {
         isLocked = withUnsafePointer(to: &remoteBytes) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, remoteLength) } == 0
         }
-        isVouched = false
+        isSourceVerified = false
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> ReceivedDatagram? {
-        isVouched ? receiveVouched(into: buffer) : receiveFromAnyone(into: buffer)
+        isSourceVerified ? receiveVouched(into: buffer) : receiveFromAnyone(into: buffer)
     }
 
     private func receiveVouched(into buffer: UnsafeMutableRawBufferPointer) -> ReceivedDatagram? {
@@ -83,7 +83,7 @@ final class KernelSocket: MediaSocket {
             }
         }
         guard count >= 0, let from = SocketAddress(sender) else {
-            if count < 0, isLocked, errno == EAGAIN { isVouched = true }
+            if count < 0, isLocked, errno == EAGAIN { isSourceVerified = true }
             return nil
         }
         return ReceivedDatagram(count: min(count, buffer.count), sender: from, isWhole: count <= buffer.count)
@@ -93,7 +93,7 @@ final class KernelSocket: MediaSocket {
         guard isLocked else { return }
         var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         connect(descriptor, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
-        (isLocked, isVouched) = (false, false)
+        (isLocked, isSourceVerified) = (false, false)
     }
 }
 

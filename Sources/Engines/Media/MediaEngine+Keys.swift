@@ -17,7 +17,7 @@ extension MediaEngine {
     /// As sound: the far end has no telephone-event.
     private func play(_ digits: [DTMFDigit], lasting length: Duration?, on leg: MediaLeg, at now: Instant) throws(MediaError) {
         let player = try keyPlayer(of: leg)
-        guard player.press(digits, lasting: length.map { min(max($0, .milliseconds(40)), .seconds(5)) } ?? KeyTones.usualLength) else {
+        guard player.press(digits, lasting: length.map { min(max($0, .milliseconds(40)), .seconds(5)) } ?? DTMFTones.usualLength) else {
             throw .tooManyDigits
         }
         leg.keyPlayer = player

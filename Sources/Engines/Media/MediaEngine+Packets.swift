@@ -12,7 +12,7 @@ extension MediaEngine {
         for _ in 0..<Self.datagramsPerTurn {
             guard let datagram = socket.receive(into: incoming) else { return }
             take(datagram, on: leg, channel, at: now)
-            if socket.isVouched { return }
+            if socket.isSourceVerified { return }
         }
     }
 
@@ -89,7 +89,7 @@ extension MediaEngine {
         pass(packet, header, role, from: leg, at: now)
     }
 
-    /// Of no payload type that was agreed on, as some send comfort noise, or keep a translator open (RFC 6263 §4.6): it is not passed on,
+    /// Of no payload type that was agreed on, as some send comfort noise, or keep a NAT open (RFC 6263 §4.6): it is not passed on,
     /// but it is not lost either, and its sender is there.
     private func leaveOut(_ header: RTPHeader, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
         leg.refused.payloadType += 1

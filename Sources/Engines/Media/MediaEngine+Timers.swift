@@ -186,7 +186,7 @@ extension MediaEngine {
     }
 
     /// The last report, with BYE (RFC 3550 §6.6); nothing where RTCP has nowhere to go or no RTP went either way.
-    func sayGoodbye(_ leg: MediaLeg, at now: Instant) {
+    func sendByes(_ leg: MediaLeg, at now: Instant) {
         guard leg.plan.audio.sendsRTCP, leg.total.sent.count + leg.total.received.count > 0 else { return }
         send(leg.rtcp.goodbye(at: now, metrics: leg.metrics(leg.statistics(at: now))), on: leg)
     }

@@ -96,7 +96,7 @@ public final class MediaEngine {
         if leg.state == .started { takeWaitingReports(of: leg, at: now) }
         leg.endHearing(at: now)
         try leg.state.apply(.stop)
-        if ending { sayGoodbye(leg, at: now) }
+        if ending { sendByes(leg, at: now) }
         started -= 1
         disarmAll(leg)
         leg.stream.pause()

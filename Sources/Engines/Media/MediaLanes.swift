@@ -205,7 +205,7 @@ public final class MediaLanes: MediaPlane {
     /// Brings an open leg to another lane, sockets and all. What arrives meanwhile waits in the kernel.
     private func move(_ leg: MediaLegID, to lane: Int, at now: Instant) throws(MediaError) {
         guard let home = homes[leg] else { throw .unknownLeg(leg) }
-        let suitcase = try enter(lanes[home.lane]) { engine throws(MediaError) in LegSuitcase(try engine.leave(leg)) }
+        let suitcase = try enter(lanes[home.lane]) { engine throws(MediaError) in LegInTransit(try engine.leave(leg)) }
         homes[leg]?.lane = lane
         population[home.lane] -= 1
         population[lane] += 1
@@ -218,7 +218,7 @@ extension MediaSource {
 }
 
 /// A leg on its way from one lane to another: neither has it, and so none can touch it.
-struct LegSuitcase: @unchecked Sendable {
+struct LegInTransit: @unchecked Sendable {
     let leg: MediaLeg
 
     init(_ leg: MediaLeg) { self.leg = leg }

@@ -16,7 +16,7 @@ extension MediaLeg {
     }
 
     private func presentIncoming(at now: Instant) -> DirectionVerdict? {
-        guard isDue, now - hearingBegan >= HearingMeter.patience else { return nil }
+        guard isDue, now - hearingBegan >= HearingMeter.timeout else { return nil }
         guard received.count > packetsBefore, let last = received.last else { return DirectionVerdict(.nothing, by: .packets) }
         if now - last >= HearingMeter.lapse { return DirectionVerdict(hearing.isPaused ? .paused : .nothing, by: .packets) }
         if hearing.sound != .paused, let decoded = receiver?.verdict { return decoded }
@@ -24,7 +24,7 @@ extension MediaLeg {
     }
 
     private func presentOutgoing(at now: Instant) -> DirectionVerdict? {
-        guard canSend, now - started >= HearingMeter.patience else { return nil }
+        guard canSend, now - started >= HearingMeter.timeout else { return nil }
         switch plan.source {
         case .silence: return nil
         case .relay:

@@ -30,7 +30,7 @@ final class MediaLeg {
     /// Nil for a leg in the clear.
     private(set) var protection: LegProtection?
     /// Keys heard in sound, from such a far end.
-    var inbandKeys: InbandKeys?
+    var inbandKeys: InbandDTMF?
     var recorder: Recorder?
     /// In a conference, and which.
     var member: Mixer.Member?
@@ -188,7 +188,7 @@ final class MediaLeg {
         updateKeys()
     }
 
-    /// A hold is over: a far end behind a translator may come from another port than before.
+    /// A hold is over: a far end behind a NAT may come from another port than before.
     func seek() {
         guard connectivity == nil, plan.audio.remoteHold == .none, latch.source != nil else { return }
         latch.rearm()
@@ -291,11 +291,11 @@ final class MediaLeg {
     }
 
     /// Only for a plan that asks for it, and a far end that cannot say it otherwise.
-    private func makeInbandKeys() throws(CodecError) -> InbandKeys? {
-        guard plan.hearsKeys, plan.audio.telephoneEvents.isEmpty else { return nil }
+    private func makeInbandKeys() throws(CodecError) -> InbandDTMF? {
+        guard plan.detectsDTMF, plan.audio.telephoneEvents.isEmpty else { return nil }
         let codecs = plan.audio.codecs.compactMap { AudioCodec($0.codec) }
         if let inbandKeys, codecs.allSatisfy(inbandKeys.knows) { return inbandKeys }
-        return try InbandKeys(codecs, after: inbandKeys)
+        return try InbandDTMF(codecs, after: inbandKeys)
     }
 
     private func makePlayer(_ codec: AudioCodec?) throws(CodecError) -> Player? {

@@ -49,7 +49,7 @@ public struct MediaPlan: Hashable, Sendable {
     /// Where the packets of both directions are laid down to be recorded; from `RecordingWriter.begin`.
     public var recording: RecordingTap?
     /// Keys of a far end without telephone-event are sought in its sound, which then is decoded.
-    public var hearsKeys = false
+    public var detectsDTMF = false
     /// Keys of the partner's are told to the far end by signalling (INFO), and not by events or as sound.
     public var keysBySignalling = false
 

@@ -20,7 +20,7 @@ public protocol MediaSocket: AnyObject {
 
     /// Locked, and all that had come before that was received: every datagram that waits is the locked sender's. The engine then takes one
     /// datagram each time; before, it takes all.
-    var isVouched: Bool { get }
+    var isSourceVerified: Bool { get }
 }
 
 /// What `MediaSocket.receive` put into the buffer.

@@ -10,7 +10,7 @@ public struct MediaStatistics: Hashable, Sendable {
     /// From our last sender report to the far end and back, RFC 3550 §6.4.1.
     public var roundTrip: Duration?
     /// All that were measured, in milliseconds; nil until one was.
-    public var roundTrips: SpreadFigures?
+    public var roundTrips: HistogramFigures?
     /// Whether what came and what was sent could be heard, since the last start, resume or end of a hold; nil until measured.
     public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
     /// By ITU-T G.107, of what we sent (as the far end reports it) and of what came; nil until measured.

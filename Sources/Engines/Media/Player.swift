@@ -13,7 +13,7 @@ final class Player {
     private enum Sound {
         case tone(ToneGenerator)
         case samples([Int16], next: Int, loops: Bool)
-        case keys(KeyTones)
+        case keys(DTMFTones)
     }
 
     /// Nil when this source makes no sound of its own.
@@ -36,8 +36,8 @@ final class Player {
 
     /// Keys as sound, none yet.
     init(keysIn codec: AudioCodec, milliseconds: Int = frameMilliseconds, opus: OpusSettings = OpusSettings()) throws(CodecError) {
-        encoder = try FrameEncoder(codec, sampleRate: KeyDetector.sampleRate, milliseconds: milliseconds, opus: opus)
-        (sound, self.codec) = (.keys(KeyTones()), codec)
+        encoder = try FrameEncoder(codec, sampleRate: DTMFDetector.sampleRate, milliseconds: milliseconds, opus: opus)
+        (sound, self.codec) = (.keys(DTMFTones()), codec)
         frame = .allocate(capacity: encoder.samplesPerFrame)
         frame.initialize(repeating: 0)
     }

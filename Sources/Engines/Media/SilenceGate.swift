@@ -7,11 +7,11 @@ struct SilenceGate {
 
     /// Quieter frames are silence, in dB below the overload point.
     private static let threshold: UInt8 = 50
-    private let patience: Int, interval: Int
+    private let timeout: Int, interval: Int
     /// Frames in a row that were quiet.
     private var quiet = 0
 
-    init(frameMilliseconds: Int) { (patience, interval) = (200 / frameMilliseconds, max(1, 400 / frameMilliseconds)) }
+    init(frameMilliseconds: Int) { (timeout, interval) = (200 / frameMilliseconds, max(1, 400 / frameMilliseconds)) }
 
     mutating func judge(_ frame: Span<Int16>) -> Verdict {
         let noise = ComfortNoise(of: frame)
@@ -20,7 +20,7 @@ struct SilenceGate {
             return .sound
         }
         quiet += 1
-        guard quiet > patience else { return .sound }
-        return (quiet - patience - 1).isMultiple(of: interval) ? .noise(noise) : .silence
+        guard quiet > timeout else { return .sound }
+        return (quiet - timeout - 1).isMultiple(of: interval) ? .noise(noise) : .silence
     }
 }

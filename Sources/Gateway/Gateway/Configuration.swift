@@ -76,7 +76,7 @@ public struct GatewayConfiguration: Sendable {
         /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
         public var opus = OpusSettings()
         /// Whether keys are sought in the sound of peers without telephone-event, which then is decoded.
-        public var hearsKeys = false
+        public var detectsDTMF = false
         /// Networks that the descriptions of peers may name for media (empty: all), and those that they may not name.
         public var allowedTargets: [IPNetwork] = [], deniedTargets: [IPNetwork] = []
         /// Whether comfort noise (RFC 3389) is offered and agreed to.

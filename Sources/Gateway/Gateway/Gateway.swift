@@ -187,10 +187,10 @@ public final class Gateway: SignallingEndpoint {
     }
 
     /// Nothing more is heard over a connection.
-    public func peerFinished(_ flow: Flow, at now: Instant) {
+    public func peerHalfClosed(_ flow: Flow, at now: Instant) {
         enter(now)
         trunks.lost(flow)
-        userAgent.peerFinished(flow, at: now)
+        userAgent.peerHalfClosed(flow, at: now)
         settle()
     }
 
@@ -203,9 +203,9 @@ public final class Gateway: SignallingEndpoint {
     }
 
     /// A datagram found nobody.
-    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+    public func portUnreachable(_ beginning: [UInt8], at now: Instant) {
         enter(now)
-        userAgent.undelivered(beginning, at: self.now)
+        userAgent.portUnreachable(beginning, at: self.now)
         settle()
     }
 
@@ -299,8 +299,8 @@ public final class Gateway: SignallingEndpoint {
     public var refusals: [(cause: String, count: UInt64)] { allRefusals.filter { $0.count > 0 } }
 
     private var allRefusals: [(cause: String, count: UInt64)] {
-        let authenticator = registrar.authenticator, agent = userAgent.refusals, counts = admission.doorkeeper.counts
-        let causes = Doorkeeper.Cause.allCases.map { cause in
+        let authenticator = registrar.authenticator, agent = userAgent.refusals, counts = admission.rateControl.counts
+        let causes = RateControl.Cause.allCases.map { cause in
             (cause.rawValue, cause == .questions ? locator.refusedQueries : counts[cause] ?? 0)
         }
         return causes + [
@@ -317,7 +317,7 @@ public final class Gateway: SignallingEndpoint {
         let ends = table.endCounts.map { ($0.key.name.description, $0.value) }
         return GatewayFigures(
             now: counts(at: now), registrar: registrar.counts, transports: transports,
-            watchedSources: admission.doorkeeper.sourceCount, isDraining: isDraining, questions: locator.openQueries,
+            watchedSources: admission.rateControl.sourceCount, isDraining: isDraining, questions: locator.openQueries,
             refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now), events: journal.countsByKind,
             ends: Dictionary(uniqueKeysWithValues: ends), media: table.mediaTotals, violations: journal.violations, journal: file)
     }

@@ -10,7 +10,7 @@ public struct GatewayFigures: Sendable {
     /// Sources whose rate is kept in mind.
     public var watchedSources: Int
     public var isDraining: Bool
-    /// To the name system.
+    /// To DNS.
     public var questions: Int
     /// What was turned away, by cause; every cause there is.
     public var refusals: [(cause: String, count: UInt64)]

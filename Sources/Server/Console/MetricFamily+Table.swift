@@ -69,7 +69,7 @@ extension MetricFamily {
         .init(name: "ports", meaning: "no media port was left"),
         .init(name: "port-taken", meaning: "another program had the media port"),
         .init(name: "stranger", meaning: "nobody that we know, under `access.silent`"),
-        .init(name: "questions", meaning: "too many questions to the name system at a time"),
+        .init(name: "questions", meaning: "too many queries to DNS at a time"),
         .init(name: "wakes", meaning: "too many calls that wait for sleeping devices"),
         .init(name: "wrong-password", meaning: "a password was wrong"),
         .init(name: "throttled", meaning: "wrong passwords above `access.guesses-per-user` or `access.guesses-per-source`"),
@@ -114,7 +114,7 @@ extension MetricFamily {
                 ("oversized", { $0.transports.datagrams.oversized }), ("congested", { $0.transports.datagrams.congested }),
                 ("send-failed", { $0.transports.datagrams.sendFailures }),
                 ("receive-failed", { $0.transports.datagrams.receiveFailures }),
-                ("undelivered", { $0.transports.datagrams.undelivered }),
+                ("undelivered", { $0.transports.datagrams.portUnreachable }),
             ]),
     ]
 

@@ -7,7 +7,7 @@ import Runtime
 ///
 /// Thread-safe, on a lane of its own that asks the signalling lane. It answers for as long as it is kept, and holds nothing of a call.
 public final class MonitorServer: Sendable {
-    private let lane: Lane<MonitorDesk>
+    private let lane: Lane<MonitorListener>
     /// Where it listens, with the port that the kernel chose.
     public let address: SocketAddress
 
@@ -17,97 +17,97 @@ public final class MonitorServer: Sendable {
     }
 
     /// - Parameter answer: to a GET of a path; called on the server's lane.
-    public init(listening address: SocketAddress, answer: @escaping @Sendable (String) -> HTTPAnswer) throws(SocketError) {
-        lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in try MonitorDesk(address, on: lane, answer: answer) }
+    public init(listening address: SocketAddress, answer: @escaping @Sendable (String) -> HTTPResponse) throws(SocketError) {
+        lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in try MonitorListener(address, on: lane, answer: answer) }
         self.address = lane.sync { desk, _ in desk.address } ?? address
     }
 
     deinit { lane.close() }
 
-    private static func answer(to path: String, _ figures: () -> GatewayFigures?) -> HTTPAnswer {
+    private static func answer(to path: String, _ figures: () -> GatewayFigures?) -> HTTPResponse {
         guard ["/metrics", "/health/live", "/health/ready"].contains(path) else {
-            return HTTPAnswer(404, "There are /metrics, /health/live and /health/ready.\n")
+            return HTTPResponse(404, "There are /metrics, /health/live and /health/ready.\n")
         }
-        guard let figures = figures() else { return HTTPAnswer(503, "not running\n") }
+        guard let figures = figures() else { return HTTPResponse(503, "not running\n") }
         switch path {
-        case "/metrics": return HTTPAnswer(200, PrometheusText(figures).text, type: "text/plain; version=0.0.4; charset=utf-8")
-        case "/health/ready": return figures.isDraining ? HTTPAnswer(503, "draining\n") : HTTPAnswer(200, "ready\n")
+        case "/metrics": return HTTPResponse(200, PrometheusText(figures).text, type: "text/plain; version=0.0.4; charset=utf-8")
+        case "/health/ready": return figures.isDraining ? HTTPResponse(503, "draining\n") : HTTPResponse(200, "ready\n")
         // Alive is who answers: a gateway that drains is, and must not be restarted for it.
-        default: return HTTPAnswer(200, "live\n")
+        default: return HTTPResponse(200, "live\n")
         }
     }
 }
 
-/// The connections of a monitor server: one question each, bounded in number, size and time. Lives on its lane.
-final class MonitorDesk: LaneResident {
-    /// At a time; for one more the one goes that has waited longest, of those without a question where there are such.
+/// The connections of a monitor server: one request each, bounded in number, size and time. Lives on its lane.
+final class MonitorListener: LaneResident {
+    /// At a time; for one more the one goes that has waited longest, of those without a whole request where there are such.
     static let mostConnections = 64
     /// From the accepting to the last byte of the answer.
-    static let patience = Duration.seconds(10)
+    static let timeout = Duration.seconds(10)
 
-    private struct Visitor {
-        var connection: TCPConnection
-        var question = HTTPQuestion()
+    private struct MonitorConnection {
+        var tcp: TCPConnection
+        var head = HTTPRequestHead()
         var due: Instant
         var isAnswered = false
     }
 
     private unowned let lane: any LaneDoor
-    private let answer: (String) -> HTTPAnswer
+    private let answer: (String) -> HTTPResponse
     /// Where it listens, with the port that the kernel chose.
     private(set) var address: SocketAddress
     private var listener: TCPListener?
-    private var visitors: [UInt64: Visitor] = [:]
+    private var connections: [UInt64: MonitorConnection] = [:]
     private var last: UInt64 = 0
 
-    init(_ address: SocketAddress, on lane: any LaneDoor, answer: @escaping (String) -> HTTPAnswer) throws(SocketError) {
+    init(_ address: SocketAddress, on lane: any LaneDoor, answer: @escaping (String) -> HTTPResponse) throws(SocketError) {
         (self.lane, self.answer, self.address) = (lane, answer, address)
         let listener = try TCPListener(bound: address, on: lane) { [unowned self] accepted, now in accept(accepted, at: now) }
         (self.listener, self.address) = (listener, listener.localAddress)
     }
 
-    var deadline: Instant? { visitors.values.lazy.map(\.due).min() }
+    var deadline: Instant? { connections.values.lazy.map(\.due).min() }
 
     func advance(to now: Instant) {
-        for (id, visitor) in visitors where visitor.due <= now { drop(id) }
+        for (id, connection) in connections where connection.due <= now { drop(id) }
     }
 
-    private func drop(_ id: UInt64) { visitors.removeValue(forKey: id)?.connection.close() }
+    private func drop(_ id: UInt64) { connections.removeValue(forKey: id)?.tcp.close() }
 
     private func accept(_ accepted: consuming TCPListener.Accepted, at now: Instant) {
         makeRoom()
         last += 1
         let id = last
-        let connection = TCPConnection(accepted, on: lane, at: now) { [unowned self] _, event, now in visitor(id, did: event, at: now) }
-        visitors[id] = Visitor(connection: connection, due: now + Self.patience)
+        let tcp = TCPConnection(accepted, on: lane, at: now) { [unowned self] _, event, now in receive(event, from: id, at: now) }
+        connections[id] = MonitorConnection(tcp: tcp, due: now + Self.timeout)
     }
 
     /// Who only holds a connection must not keep an orchestrator from asking.
     private func makeRoom() {
-        guard visitors.count >= Self.mostConnections else { return }
-        let silent = visitors.filter { !$0.value.isAnswered }
-        if let oldest = (silent.isEmpty ? visitors : silent).keys.min() { drop(oldest) }
+        guard connections.count >= Self.mostConnections else { return }
+        let silent = connections.filter { !$0.value.isAnswered }
+        if let oldest = (silent.isEmpty ? connections : silent).keys.min() { drop(oldest) }
     }
 
-    private func visitor(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {
+    private func receive(_ event: TCPConnection.Event, from id: UInt64, at now: Instant) {
         switch event {
         case .received(let bytes): received(bytes, from: id, at: now)
-        case .peerFinished: if visitors[id]?.isAnswered == false { drop(id) }
-        case .ended: visitors[id] = nil
+        case .peerHalfClosed: if connections[id]?.isAnswered == false { drop(id) }
+        case .ended: connections[id] = nil
         case .connected: break
         }
     }
 
     private func received(_ bytes: [UInt8], from id: UInt64, at now: Instant) {
-        guard var visitor = visitors[id] else { return }
-        let verdict = visitor.question.receive(bytes)
-        visitor.isAnswered = verdict != .incomplete
-        visitors[id] = visitor
+        guard var connection = connections[id] else { return }
+        let verdict = connection.head.receive(bytes)
+        connection.isAnswered = verdict != .incomplete
+        connections[id] = connection
         switch verdict {
         case .incomplete: return
-        case .get(let path, let isHead): visitor.connection.send(answer(path).serialized(at: Date(), withoutBody: isHead), at: now)
-        case .refused(let status): visitor.connection.send(HTTPAnswer(status, "").serialized(at: Date()), at: now)
+        case .get(let path, let isHead): connection.tcp.send(answer(path).serialized(at: Date(), withoutBody: isHead), at: now)
+        case .refused(let status): connection.tcp.send(HTTPResponse(status, "").serialized(at: Date()), at: now)
         }
-        visitor.connection.finish(at: now)
+        connection.tcp.finish(at: now)
     }
 }

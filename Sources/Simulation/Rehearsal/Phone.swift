@@ -40,7 +40,7 @@ final class Phone: Inhabitant, UserAgentDelegate {
 
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { agent.receive(bytes, over: flow, at: now) }
     func failed(_ flow: Flow, at now: Instant) { agent.failed(flow, at: now) }
-    func undelivered(_ beginning: [UInt8], at now: Instant) { agent.undelivered(beginning, at: now) }
+    func portUnreachable(_ beginning: [UInt8], at now: Instant) { agent.portUnreachable(beginning, at: now) }
 
     /// Calls that are not over for it.
     var openCalls: Int { calls.count }

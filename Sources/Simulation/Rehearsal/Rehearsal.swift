@@ -242,7 +242,7 @@ final class GatewayStage: Inhabitant {
 
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
     func failed(_ flow: Flow, at now: Instant) { gateway.failed(flow, at: now) }
-    func undelivered(_ beginning: [UInt8], at now: Instant) { gateway.undelivered(beginning, at: now) }
+    func portUnreachable(_ beginning: [UInt8], at now: Instant) { gateway.portUnreachable(beginning, at: now) }
 }
 
 extension UserAgent.Counts {

@@ -119,7 +119,7 @@ final class VirtualNetwork: SignallingNetwork {
 
     /// As much of a datagram as Linux quotes over IPv4.
     private func sendBack(_ bytes: [UInt8], _ flow: Flow) {
-        for inhabitant in inhabitants[flow.local] ?? [] { inhabitant.undelivered(Array(bytes.prefix(520)), at: world.now) }
+        for inhabitant in inhabitants[flow.local] ?? [] { inhabitant.portUnreachable(Array(bytes.prefix(520)), at: world.now) }
     }
 
     private func deliver(_ bytes: [UInt8], _ flow: Flow) { deliver(bytes, flow, to: flow.remote, seen: flow.reversed) }

@@ -10,11 +10,11 @@ protocol Inhabitant: AnyObject {
     /// A connection is gone, or could not be opened.
     func failed(_ flow: Flow, at now: Instant)
     /// A datagram found nobody; this is how it begins.
-    func undelivered(_ beginning: [UInt8], at now: Instant)
+    func portUnreachable(_ beginning: [UInt8], at now: Instant)
 }
 
 extension Inhabitant {
-    func undelivered(_ beginning: [UInt8], at now: Instant) {}
+    func portUnreachable(_ beginning: [UInt8], at now: Instant) {}
 }
 
 /// Virtual time and everybody in it, on one thread: nothing happens but what is due, and time jumps from one thing to the next.

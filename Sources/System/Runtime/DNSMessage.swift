@@ -1,6 +1,6 @@
 public import Primitives
 
-/// What is asked of the name system (RFC 3263): names without a final dot.
+/// What is asked of DNS (RFC 3263): names without a final dot.
 public enum DNSQuestion: Hashable, Sendable {
     /// Which services a domain has (RFC 3403), for RFC 3263 §4.1.
     case naptr(Text)

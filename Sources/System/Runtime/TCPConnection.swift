@@ -10,7 +10,7 @@ public final class TCPConnection: LaneSocket {
     public struct Limits: Hashable, Sendable {
         /// How long a connection may take to stand.
         public var connectTimeout: Duration = .seconds(5)
-        /// How long nothing may arrive and nothing leave. A call can be silent for long, and to a peer behind a translator the connection
+        /// How long nothing may arrive and nothing leave. A call can be silent for long, and to a peer behind a NAT the connection
         /// is the only way.
         public var idleTimeout: Duration = .seconds(3_600)
         /// How long bytes may wait for a peer that does not read.
@@ -48,7 +48,7 @@ public final class TCPConnection: LaneSocket {
         case received([UInt8])
         /// The peer sent its last byte: it has closed the connection, or this half of it. What is sent now still leaves; `finish` ends the
         /// other half.
-        case peerFinished
+        case peerHalfClosed
         /// The last event of a connection. Not told for a `close()` of ours.
         case ended(End)
     }
@@ -68,12 +68,12 @@ public final class TCPConnection: LaneSocket {
     private enum State {
         /// `connect` has begun. Next: `open`, or closed.
         case connecting(since: Instant)
-        /// Next: `peerFinished`, `finishing`, or closed.
+        /// Next: `peerHalfClosed`, `finishing`, or closed.
         case open
         /// We send nothing more, and what comes is thrown away. Next: closed.
         case finishing(since: Instant)
         /// The peer will send nothing more. Next: `finishing`, or closed.
-        case peerFinished
+        case peerHalfClosed
         /// Absorbing.
         case closed
     }
@@ -162,7 +162,7 @@ public final class TCPConnection: LaneSocket {
     /// after `lingerTimeout`.
     public func finish(at now: Instant) {
         switch state {
-        case .open, .peerFinished:
+        case .open, .peerHalfClosed:
             state = .finishing(since: now)
             flush(at: now)
         case .finishing, .closed: break
@@ -184,7 +184,7 @@ public final class TCPConnection: LaneSocket {
         let stall = unsentSince.map { $0 + limits.writeTimeout } ?? .distantFuture
         switch state {
         case .connecting(let since): return since + limits.connectTimeout
-        case .open, .peerFinished: return min(lastActivity + limits.idleTimeout, stall)
+        case .open, .peerHalfClosed: return min(lastActivity + limits.idleTimeout, stall)
         case .finishing(let since): return since + limits.lingerTimeout
         case .closed: return nil
         }
@@ -195,7 +195,7 @@ public final class TCPConnection: LaneSocket {
         guard let deadline, deadline <= now else { return }
         switch state {
         case .connecting: end(.connectFailed(code: ETIMEDOUT), at: now)
-        case .open, .peerFinished: end(unsentSince == nil ? .idle : .stalled, at: now)
+        case .open, .peerHalfClosed: end(unsentSince == nil ? .idle : .stalled, at: now)
         case .finishing: end(.finished, at: now)
         case .closed: break
         }
@@ -284,7 +284,7 @@ extension TCPConnection {
             }
             switch (failure, bytes.count) {
             case (EAGAIN, _), (EINTR, _): return
-            case (0, 0): return peerFinished(at: now)
+            case (0, 0): return peerHalfClosed(at: now)
             case (0, let count):
                 lastActivity = now
                 if !isFinishing { receive(self, .received(bytes), now) }
@@ -294,11 +294,11 @@ extension TCPConnection {
         }
     }
 
-    private func peerFinished(at now: Instant) {
+    private func peerHalfClosed(at now: Instant) {
         guard !isFinishing else { return end(.finished, at: now) }
-        state = .peerFinished
+        state = .peerHalfClosed
         want(wanted.subtracting(.readable))
-        receive(self, .peerFinished, now)
+        receive(self, .peerHalfClosed, now)
     }
 
     private func end(_ reason: End, at now: Instant) {

@@ -97,9 +97,9 @@ public final class TLSConnection: StreamConnection {
         switch event {
         case .connected: apply(session.start(), at: now)
         case .received(let bytes): apply(session.receive(bytes), at: now)
-        case .peerFinished:
+        case .peerHalfClosed:
             if session.isEstablished {
-                receive(self, .peerFinished, now)
+                receive(self, .peerHalfClosed, now)
             } else {
                 end(.tls(.broken(reason: "the peer went away")), at: now)
             }
@@ -114,8 +114,8 @@ public final class TLSConnection: StreamConnection {
             switch output {
             case .established: establish(at: now)
             case .received(let bytes): if !isFinishing { receive(self, .received(bytes), now) }
-            case .peerFinished:
-                receive(self, .peerFinished, now)
+            case .peerHalfClosed:
+                receive(self, .peerHalfClosed, now)
                 // Its word of farewell is answered with ours, and nothing is sent after that (RFC 5246 §7.2.1).
                 finish(at: now)
             case .failed(let error): end(.tls(error), at: now)

@@ -12,7 +12,7 @@ public struct TLSSession: ~Copyable {
         /// What the peer said. Never empty.
         case received([UInt8])
         /// The peer will say nothing more.
-        case peerFinished
+        case peerHalfClosed
         /// The last output.
         case failed(TLSError)
     }
@@ -147,7 +147,7 @@ public struct TLSSession: ~Copyable {
             case SSL_ERROR_ZERO_RETURN:
                 isOver = true
                 SSL_shutdown(raw)
-                outputs.append(.peerFinished)
+                outputs.append(.peerHalfClosed)
             default: outputs += fail(.broken(reason: Self.reason))
             }
         }

@@ -34,7 +34,7 @@ public final class UDPSocket: LaneSocket {
         /// Reads that failed.
         public var receiveFailures = 0
         /// The network said that nobody takes them where they went.
-        public var undelivered = 0
+        public var portUnreachable = 0
 
         /// Nothing has happened.
         public init() {}
@@ -59,7 +59,7 @@ public final class UDPSocket: LaneSocket {
     private var token: SocketToken?
     private var buffer = [UInt8](repeating: 0, count: longestDatagram)
     private let receive: (Datagram, Instant) -> Void
-    private let undelivered: ([UInt8], Instant) -> Void
+    private let portUnreachable: ([UInt8], Instant) -> Void
 
     /// Binds and starts to receive. Call it on the lane.
     ///
@@ -70,7 +70,8 @@ public final class UDPSocket: LaneSocket {
     /// Anybody can send such
     ///     a message: what it quotes is to be believed only where nobody else can know it. It may `close` the socket.
     public init(
-        bound address: SocketAddress, on lane: any LaneDoor, undelivered: @escaping (_ beginning: [UInt8], Instant) -> Void = { _, _ in },
+        bound address: SocketAddress, on lane: any LaneDoor,
+        portUnreachable: @escaping (_ beginning: [UInt8], Instant) -> Void = { _, _ in },
         receive: @escaping (Datagram, Instant) -> Void
     ) throws(SocketError) {
         let owner = try FileDescriptorOwner.udp(bound: address)
@@ -84,7 +85,7 @@ public final class UDPSocket: LaneSocket {
         sockets = lane.sockets
         let raw = owner.raw
         descriptor = consume owner
-        (self.receive, self.undelivered) = (receive, undelivered)
+        (self.receive, self.portUnreachable) = (receive, portUnreachable)
         do throws(PollerError) { token = try sockets.watch(raw, self) } catch {
             throw .failed(operation: "watch", .udp, localAddress, code: error.code)
         }
@@ -158,8 +159,8 @@ public final class UDPSocket: LaneSocket {
             let count = buffer.withUnsafeMutableBytes { clinux_receive_return(raw, $0.baseAddress, UInt($0.count), &unreachable) }
             guard count >= 0 else { return }
             guard unreachable != 0 else { continue }
-            counts.undelivered += 1
-            undelivered(Array(buffer[..<count]), now)
+            counts.portUnreachable += 1
+            portUnreachable(Array(buffer[..<count]), now)
         }
     }
 

@@ -63,7 +63,7 @@ import Foundation
         guard let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first, !word.hasPrefix("-"),
             !names.contains(word)
         else { return }
-        throw Failure.usage("there is no command '\(word)'\(Nearest.hint(for: word, among: names)) (see 'hookswitch --help')")
+        throw Failure.usage("there is no command '\(word)'\(SpellingSuggestion.hint(for: word, among: names)) (see 'hookswitch --help')")
     }
 
     private static func help(for arguments: [String]) -> String {
@@ -127,7 +127,7 @@ enum SettingFlags {
 
     private static func refuseMistyped(_ name: String, of command: String) throws {
         let others = ["--config", "--set", "--json", "--help", "--version"] + (command == "doctor" ? ["--compose"] : []),
-            hint = Nearest.hint(for: name, among: all + others)
+            hint = SpellingSuggestion.hint(for: name, among: all + others)
         guard name.hasPrefix("--"), !others.contains(name), !hint.isEmpty else { return }
         throw Failure.usage("there is no option '\(name)'\(hint) (see 'hookswitch \(command) --help')")
     }

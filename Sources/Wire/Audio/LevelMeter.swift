@@ -42,7 +42,7 @@ public struct SilenceDetector: Hashable, Sendable {
     /// Before the first sound, silence is not a change.
     public private(set) var isSilent = true
     private let threshold: Double
-    private let patience: Int
+    private let timeout: Int
     private var quietSamples = 0
 
     /// - Parameters:
@@ -50,7 +50,7 @@ public struct SilenceDetector: Hashable, Sendable {
     ///   - milliseconds: quiet for so long is silent.
     public init(threshold: Double = -50, after milliseconds: Int, sampleRate: Int) {
         self.threshold = threshold
-        patience = milliseconds * sampleRate / 1_000
+        timeout = milliseconds * sampleRate / 1_000
     }
 
     /// Hears one frame; a frame is quiet or loud as a whole.
@@ -62,8 +62,8 @@ public struct SilenceDetector: Hashable, Sendable {
             isSilent = false
             return .heard
         }
-        quietSamples = min(quietSamples + frame.count, patience)
-        guard !isSilent, quietSamples >= patience else { return nil }
+        quietSamples = min(quietSamples + frame.count, timeout)
+        guard !isSilent, quietSamples >= timeout else { return nil }
         isSilent = true
         return .silent
     }

@@ -57,7 +57,7 @@ public struct RTCPSession: Sendable {
     /// By the last report that told; nil before there was one.
     public var roundTrip: Duration? { sender.roundTrip }
     /// All of them, in milliseconds; nil before the first.
-    public var roundTrips: SpreadFigures? { sender.roundTripDistribution }
+    public var roundTrips: HistogramFigures? { sender.roundTripDistribution }
     /// What came from the peer.
     public var receiving: RTPFigures { receiver.figures }
     /// What we sent, with the loss and jitter that the peer reported.

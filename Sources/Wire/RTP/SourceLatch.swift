@@ -59,7 +59,7 @@ public struct SourceLatch: Sendable {
         told = signalled
     }
 
-    /// After a hold: the peer is where it was, but a translator may have forgotten it and give it another port (RFC 4787 §4.3). The next
+    /// After a hold: the peer is where it was, but a NAT may have forgotten it and give it another port (RFC 4787 §4.3). The next
     /// valid packet from its address latches anew; until it comes it is sent to as before. Of a peer that has taken its address back nobody
     /// new is let in.
     public mutating func rearm() {

@@ -16,9 +16,9 @@ public struct RTPFigures: Hashable, Sendable {
     public var jitter: Double?
     /// Over the whole stream, in milliseconds: of what we receive the steps of the transit time from packet to packet, of what we send the
     /// jitter of each report of the peer's.
-    public var jitters: SpreadFigures?
+    public var jitters: HistogramFigures?
     /// Over the whole stream, in percent: what was lost between one report and the next, ours or the peer's.
-    public var losses: SpreadFigures?
+    public var losses: HistogramFigures?
 
     /// Nothing measured.
     public init() {}
@@ -41,8 +41,8 @@ public struct ReceiverStatistics: Sendable {
     @usableFromInline var earlierExpected: Int64 = 0
     @usableFromInline var earlierReceived: Int64 = 0
     /// In tenths of a millisecond, and in tenths of a percent.
-    @usableFromInline var jitters = Spread<UInt32>()
-    private var losses: Boxed<Spread<UInt16>>?
+    @usableFromInline var jitters = Histogram<UInt32>()
+    private var losses: Boxed<Histogram<UInt16>>?
     /// Packets of epochs before this one that came twice.
     @usableFromInline var earlierCopies: Int64 = 0
     private var lastReport: (source: UInt32, ntpMiddle: UInt32, cameAt: Instant)?
@@ -208,7 +208,7 @@ public struct ReceiverStatistics: Sendable {
         (figures.lost, figures.expected) = (UInt64(lost), UInt64(max(0, expected)))
         figures.lossFraction = expected > 0 ? Double(lost) / Double(expected) : 0
         if epoch.hasJitter { figures.jitter = Double(epoch.jitter) / 16 * 1_000 / Double(clockRate) }
-        (figures.jitters, figures.losses) = (SpreadFigures(jitters, unit: 0.1), losses?.figures)
+        (figures.jitters, figures.losses) = (HistogramFigures(jitters, unit: 0.1), losses?.figures)
         return figures
     }
 
@@ -229,7 +229,7 @@ public struct SenderStatistics: Sendable {
     /// From the last report of the peer's that had one of ours to answer.
     public private(set) var roundTrip: Duration?
     /// In tenths of a millisecond, of a percent, and of a millisecond again.
-    private var jitters: Boxed<Spread<UInt16>>?, losses: Boxed<Spread<UInt16>>?, roundTrips: Boxed<Spread<UInt16>>?
+    private var jitters: Boxed<Histogram<UInt16>>?, losses: Boxed<Histogram<UInt16>>?, roundTrips: Boxed<Histogram<UInt16>>?
 
     /// - Parameter clockRate: of RTP timestamps, in Hz.
     public init(clockRate: UInt32) { self.clockRate = clockRate }
@@ -272,7 +272,7 @@ public struct SenderStatistics: Sendable {
     public var lastLossPercent: Int? { report.map { (Int($0.fractionLost) * 100 + 255) / 256 } }
 
     /// All round trips that were measured, in milliseconds; nil before the first.
-    public var roundTripDistribution: SpreadFigures? { roundTrips?.figures }
+    public var roundTripDistribution: HistogramFigures? { roundTrips?.figures }
 
     /// Goes on where the statistics of another clock rate ended.
     mutating func take(over earlier: SenderStatistics) {
@@ -300,16 +300,16 @@ public struct SenderStatistics: Sendable {
 }
 
 /// What comes with a report every five seconds: its memory comes with the first.
-extension Optional where Wrapped == Boxed<Spread<UInt16>> {
+extension Optional where Wrapped == Boxed<Histogram<UInt16>> {
     fileprivate mutating func note(_ value: UInt32) {
-        var spread = self?.value ?? Spread()
+        var spread = self?.value ?? Histogram()
         spread.note(value)
         self = Boxed(spread)
     }
 }
 
-extension Boxed where Value == Spread<UInt16> {
-    fileprivate var figures: SpreadFigures? { SpreadFigures(value, unit: 0.1) }
+extension Boxed where Value == Histogram<UInt16> {
+    fileprivate var figures: HistogramFigures? { HistogramFigures(value, unit: 0.1) }
 }
 
 extension Instant {

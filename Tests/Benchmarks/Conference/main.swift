@@ -147,7 +147,7 @@ final class SilentSocket: MediaSocket {
 
     init(_ token: UInt64) { self.token = token }
 
-    var isVouched: Bool { false }
+    var isSourceVerified: Bool { false }
     func aim(at remote: SocketAddress?) {}
     func lock(to remote: SocketAddress) {}
     func send(_ packet: UnsafeRawBufferPointer) -> Bool { true }

@@ -10,8 +10,8 @@ final class Settling {
     private let reading: ProcessReading
 
     /// A call that was answered and not acknowledged: 32 s, then a BYE that nobody answers for 32 s more; and what rang before it.
-    private static let patience = Duration.seconds(150)
-    /// Freed memory that the allocator may keep (MemoryKeeper: 64 MB), and what the server remembers of those who called.
+    private static let timeout = Duration.seconds(150)
+    /// Freed memory that the allocator may keep (MallocTrimmer: 64 MB), and what the server remembers of those who called.
     private static let mostMemory = 80_000
     /// Descriptors that a server opens with its first calls and keeps.
     private static let mostDescriptors = 8
@@ -33,13 +33,13 @@ final class Settling {
     /// - Returns: memory before and now, in kB.
     /// - Throws: `Broken` where something is still there in the end.
     func await(_ look: () throws -> Void) throws -> (before: Int, after: Int) {
-        let end = MonotonicClock.now + Self.patience
+        let end = MonotonicClock.now + Self.timeout
         while true {
             try look()
             let left = try leftovers()
             if left.isEmpty { return (reading.memory, server.reading.memory) }
             guard MonotonicClock.now < end else {
-                throw Broken("\(Self.patience) after the last input there are still \(left.joined(separator: ", "))")
+                throw Broken("\(Self.timeout) after the last input there are still \(left.joined(separator: ", "))")
             }
             usleep(1_000_000)
         }

@@ -114,7 +114,7 @@ import Testing
         }
         let request = Parts.request(SIP.Method(method), uri, from: "<\(sender)>")
         #expect(parts.admission.admits(request, over: .peer(source)) == (isHeard ? .admitted : .ignored))
-        #expect(parts.admission.doorkeeper.counts[.stranger] == (isHeard ? nil : 1))
+        #expect(parts.admission.rateControl.counts[.stranger] == (isHeard ? nil : 1))
     }
 
     @Test(
@@ -140,7 +140,7 @@ import Testing
         #expect((1...3).map { _ in parts.admission.admits(request, over: .peer(9)) } == [.admitted, .admitted, .refused(retryAfter: 7)])
         #expect((1...3).allSatisfy { _ in parts.admission.admits(request, over: .peer(1)) == .admitted })
         parts.wait(.seconds(1))
-        #expect(parts.admission.admits(request, over: .peer(9)) == .admitted && parts.admission.doorkeeper.counts == [.source: 1])
+        #expect(parts.admission.admits(request, over: .peer(9)) == .admitted && parts.admission.rateControl.counts == [.source: 1])
         var own = OutgoingInvite(
             target: URI(user: "2000", host: Parts.domain), flow: .peer(9), from: NameAddress(uri: URI(host: Parts.domain)),
             to: NameAddress(uri: URI(user: "2000", host: Parts.domain)))
@@ -152,7 +152,7 @@ import Testing
     @Test func `calls in a second are limited, those of a trusted source are not`() {
         let parts = Self.parts { $0.limits.callsPerSecond = 2 }, invite = Parts.request()
         #expect((1...3).map { _ in parts.admission.admitsCall(invite, over: .peer(9)) } == [true, true, false])
-        #expect(parts.admission.admitsCall(invite, over: .peer(1)) && parts.admission.doorkeeper.counts == [.callRate: 1])
+        #expect(parts.admission.admitsCall(invite, over: .peer(1)) && parts.admission.rateControl.counts == [.callRate: 1])
         #expect(parts.events(.overload).map { $0.details.text(.cause) } == ["call-rate"])
     }
 
@@ -164,7 +164,7 @@ import Testing
         }
         #expect(parts.admission.admits(Parts.request(), over: .peer(1)) == .refused(retryAfter: 5))
         #expect(parts.admission.admits(Parts.request(.options), over: .peer(1)) == .admitted)
-        #expect(parts.admission.doorkeeper.counts == [.backlog: 1])
+        #expect(parts.admission.rateControl.counts == [.backlog: 1])
         parts.admission.note(backlog: .zero)
         #expect(parts.admission.admits(Parts.request(), over: .peer(1)) == .admitted)
     }
@@ -180,7 +180,7 @@ import Testing
         parts.admission.refused(.ports, source)
         parts.wait(.milliseconds(1))
         parts.admission.refused(.legs, source)
-        #expect(parts.admission.doorkeeper.counts == [.legs: 4, .ports: 1])
+        #expect(parts.admission.rateControl.counts == [.legs: 4, .ports: 1])
         let told = parts.events(.overload).map { "\($0.details.text(.cause)!) \($0.details.number(.count)!) \($0.details.text(.remote)!)" }
         #expect(told == ["legs 1 192.0.2.9", "ports 1 192.0.2.9", "legs 4 192.0.2.9"])
     }

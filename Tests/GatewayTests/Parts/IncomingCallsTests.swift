@@ -54,8 +54,8 @@ import UserAgent
     @Test(
         arguments: [
             ("legs", [503], [.legs: 1]), ("rate", [503], [.callRate: 1]), ("ports", [100, 503], [.ports: 1]), ("draining", [503], [:]),
-        ] as [(String, [Int], [Doorkeeper.Cause: UInt64])])
-    func `a call without room gets 503 with Retry-After, and is counted`(want: String, statuses: [Int], counts: [Doorkeeper.Cause: UInt64])
+        ] as [(String, [Int], [RateControl.Cause: UInt64])])
+    func `a call without room gets 503 with Retry-After, and is counted`(want: String, statuses: [Int], counts: [RateControl.Cause: UInt64])
         throws
     {
         let parts = Self.parts { configuration in
@@ -67,7 +67,7 @@ import UserAgent
         if want == "draining" { parts.incomingCalls.drain() }
         let before = parts.wire.responses().count
         try parts.call("9196", from: "<sip:1000@192.0.2.9>", over: .peer(9), call: "second")
-        #expect(parts.wire.responses()[before...].compactMap(\.status) == statuses && parts.admission.doorkeeper.counts == counts)
+        #expect(parts.wire.responses()[before...].compactMap(\.status) == statuses && parts.admission.rateControl.counts == counts)
         #expect(parts.wire.responses().last?.headers[.retryAfter] == "5" && parts.table.legCount == 1)
     }
 

@@ -16,7 +16,7 @@ extension Parts {
         session: InviteSession? = nil
     ) -> Leg {
         let line = line(number), uuid = context.randomUUID()
-        let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: number)
+        let scribe = LegJournal(journal: journal, call: CallUUID(uuid), line: number)
         return Leg(
             direction, uuid: uuid, line: line, context: self, session: session, destination: destination.map(Boxed.init),
             device: destination?.device.flatMap(lines.line(numbered:)), flow: .peer(1),

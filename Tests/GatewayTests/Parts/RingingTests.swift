@@ -189,7 +189,7 @@ import UserAgent
     @Test func `members ring as long as there is room, and the refusal is counted`() throws {
         let parts = try Self.parts(RingGroup(Self.members(0, 0, 0))) { $0.limits.legs = 3 }
         try parts.call("4000")
-        #expect(Self.called(parts) == "01" && parts.admission.doorkeeper.counts == [.legs: 1])
+        #expect(Self.called(parts) == "01" && parts.admission.rateControl.counts == [.legs: 1])
     }
 
     @Test func `the next stage rings at once when no callee is left`() throws {

@@ -112,7 +112,7 @@ import UserAgent
         try fallAsleep()
         try parts.call(call: "first")
         #expect(try parts.call(call: "second") == nil)
-        #expect(parts.wire.statuses() == [100, 480] && parts.admission.doorkeeper.counts == [.wakes: 1] && parts.pushes.count == 1)
+        #expect(parts.wire.statuses() == [100, 480] && parts.admission.rateControl.counts == [.wakes: 1] && parts.pushes.count == 1)
     }
 
     @Test(arguments: [(true, true, true), (false, true, false), (true, false, false)])

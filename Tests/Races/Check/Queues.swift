@@ -6,9 +6,9 @@ import Runtime
 /// Patient queues that several threads give work to and wait for, while the keeper of memory looks at the allocator.
 func raceQueues(_ run: Run) throws -> [Figure] {
     let works = Tally(), waits = Tally()
-    let keeper = MemoryKeeper(every: .milliseconds(5))
+    let keeper = MallocTrimmer(every: .milliseconds(5))
     while !run.isOver {
-        let queue = try PatientQueue(name: "race"), diary = Diary()
+        let queue = try BackgroundQueue(name: "race"), diary = Diary()
         onThreads(3) { number in
             for turn in 0..<100 {
                 queue.async {

@@ -56,7 +56,7 @@ private final class Desk: LaneResident {
                 TCPConnection(accepted, on: lane, at: now) { [unowned self] connection, event, now in
                     heard(event, by: connection, at: now)
                     if case .received(let bytes) = event { connection.send(bytes, at: now) }
-                    if case .peerFinished = event { connection.finish(at: now) }
+                    if case .peerHalfClosed = event { connection.finish(at: now) }
                 })
         }
         (self.udp, self.listener) = (udp, listener)
@@ -106,7 +106,7 @@ private final class Desk: LaneResident {
         case .ended:
             tallies.ends.add()
             connections[ObjectIdentifier(connection)] = nil
-        case .connected, .peerFinished: break
+        case .connected, .peerHalfClosed: break
         }
     }
 }

@@ -9,19 +9,19 @@ import Testing
 /// What came out of the transports, for a test to wait for.
 enum Arrival: Sendable {
     case message([UInt8], Flow)
-    case peerFinished(Flow)
+    case peerHalfClosed(Flow)
     case failed(Flow)
-    case undelivered([UInt8])
+    case portUnreachable([UInt8])
 
     var text: String? { if case .message(let bytes, _) = self { String(decoding: bytes, as: UTF8.self) } else { nil } }
     var flow: Flow {
         switch self {
-        case .message(_, let flow), .peerFinished(let flow), .failed(let flow): flow
-        case .undelivered: preconditionFailure("what came back has no flow")
+        case .message(_, let flow), .peerHalfClosed(let flow), .failed(let flow): flow
+        case .portUnreachable: preconditionFailure("what came back has no flow")
         }
     }
-    var undelivered: String? { if case .undelivered(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil } }
-    var isFarewell: Bool { if case .peerFinished = self { true } else { false } }
+    var portUnreachable: String? { if case .portUnreachable(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil } }
+    var isFarewell: Bool { if case .peerHalfClosed = self { true } else { false } }
     var isFailure: Bool { if case .failed = self { true } else { false } }
 }
 
@@ -54,7 +54,7 @@ final class NotingEndpoint: SignallingEndpoint {
 
     func owesAnswer(over flow: Flow) -> Bool { isOwing }
 
-    func peerFinished(_ flow: Flow, at now: Instant) { note.yield(.peerFinished(flow)) }
+    func peerHalfClosed(_ flow: Flow, at now: Instant) { note.yield(.peerHalfClosed(flow)) }
 
     func answersPing(over flow: Flow, at now: Instant) -> Bool { !isSilent }
 
@@ -63,7 +63,7 @@ final class NotingEndpoint: SignallingEndpoint {
         note.yield(.failed(flow))
     }
 
-    func undelivered(_ beginning: [UInt8], at now: Instant) { note.yield(.undelivered(beginning)) }
+    func portUnreachable(_ beginning: [UInt8], at now: Instant) { note.yield(.portUnreachable(beginning)) }
     func advance(to now: Instant) {}
     var deadline: Instant? { nil }
 }
@@ -123,8 +123,8 @@ final class PlainPeer: Sendable {
     init(_ type: __socket_type, to remote: SocketAddress) throws {
         descriptor = FileDescriptorOwner(socket(remote.address.family.domain, Int32(type.rawValue), 0))
         let raw = descriptor.raw
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(raw, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(raw, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         try #require(remote.withSockaddr { connect(raw, $0, $1) } == 0)
         let address = descriptor.localAddress
         local = try #require(address)

@@ -34,11 +34,11 @@ extension RealTime {
             }
             var returned: [String] = [], came: [String] = []
             while returned.count + came.count < 40, let arrival = await station.next() {
-                if let text = arrival.undelivered { returned.append(text) } else { came.append(arrival.text ?? "a failure") }
+                if let text = arrival.portUnreachable { returned.append(text) } else { came.append(arrival.text ?? "a failure") }
             }
             #expect(returned == (0..<20).map { "to nobody \($0)" } && came == (0..<20).map { "hello \($0)" })
             let counts = station.counts.datagrams
-            #expect(counts.undelivered == 20 && counts.sent == 40 && counts.sendFailures == 0 && counts.receiveFailures == 0)
+            #expect(counts.portUnreachable == 20 && counts.sent == 40 && counts.sendFailures == 0 && counts.receiveFailures == 0)
         }
 
         @Test func `what is too long for a datagram fails nobody else's requests to the same address`() async throws {

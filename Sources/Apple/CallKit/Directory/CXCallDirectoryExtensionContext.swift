@@ -24,8 +24,8 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext, @unchecked Senda
     }
 
     /// nil: over.
-    private let request: Guarded<CallDirectoryRequest?>
-    private let wiring = Guarded(Wiring())
+    private let request: Locked<CallDirectoryRequest?>
+    private let wiring = Locked(Wiring())
     private let queue: DispatchQueue
     private let end: @Sendable (Outcome) -> Void
 
@@ -33,7 +33,7 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext, @unchecked Senda
     ///   - queue: where completion handlers run.
     ///   - end: called once, on any thread.
     init(_ request: CallDirectoryRequest, queue: DispatchQueue, end: @escaping @Sendable (Outcome) -> Void) {
-        self.request = Guarded(request)
+        self.request = Locked(request)
         (self.queue, self.end) = (queue, end)
         super.init()
     }

@@ -8,7 +8,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
         case unknown = 0, disabled = 1, enabled = 2
     }
 
-    private let owner: Guarded<Owner>
+    private let owner: Locked<Owner>
 
     private struct Owner { weak var system: CallSystem? }
 
@@ -16,7 +16,7 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     open class var sharedInstance: CXCallDirectoryManager { CallSystem.current.directoryManager }
 
     init(_ system: CallSystem) {
-        owner = Guarded(Owner(system: system))
+        owner = Locked(Owner(system: system))
         super.init()
     }
 

@@ -20,13 +20,13 @@ public final class CallDirectories: @unchecked Sendable {
     }
 
     struct Load {
-        var provider: Relay<CXCallDirectoryProvider>?
+        var provider: UncheckedBox<CXCallDirectoryProvider>?
         let completion: @Sendable ((any Error)?) -> Void
     }
 
     public let limits: CallDirectoryLimits
     private let store: (any CallDirectoryStore)?
-    private let directories = Guarded<[String: Directory]>([:])
+    private let directories = Locked<[String: Directory]>([:])
     /// Ends loads, one after another; completions run here.
     private let queue = DispatchQueue(label: "CallKit.directories")
 
@@ -96,7 +96,7 @@ public final class CallDirectories: @unchecked Sendable {
 
     private func run(_ identifier: String, _ make: @Sendable () -> CXCallDirectoryProvider, _ base: CallDirectoryData?) {
         let provider = make()
-        directories.withLock { $0[identifier]?.load?.provider = Relay(provider) }
+        directories.withLock { $0[identifier]?.load?.provider = UncheckedBox(provider) }
         let request = CallDirectoryRequest(base: base, limits: limits)
         // Strong: the load must end even if its owner lets go of the directories.
         let context = CXCallDirectoryExtensionContext(request, queue: queue) { outcome in

@@ -53,7 +53,7 @@ extension CXProvider {
     /// `reportNewIncomingCall` for the owner of the system's `InlineHost`.
     public func hookswitchReport(_ uuid: UUID, update: CXCallUpdate, completion: @escaping ((any Error)?) -> Void) {
         precondition(system.host is InlineHost, "completions of other hosts go to other threads")
-        let relay = Relay(completion)
+        let relay = UncheckedBox(completion)
         reportNewIncomingCall(with: uuid, update: update) { relay.value($0) }
     }
 }
@@ -62,7 +62,7 @@ extension CXCallController {
     /// `request` for the owner of the system's `InlineHost`.
     public func hookswitchRequest(_ transaction: CXTransaction, completion: @escaping ((any Error)?) -> Void) {
         precondition(system.host is InlineHost, "completions of other hosts go to other threads")
-        let relay = Relay(completion)
+        let relay = UncheckedBox(completion)
         request(transaction) { relay.value($0) }
     }
 }

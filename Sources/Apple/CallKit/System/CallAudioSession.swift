@@ -7,7 +7,7 @@ final class CallAudioSession: AVAudioSession, @unchecked Sendable {
     @TaskLocal static var current: CallAudioSession?
 
     let name: AudioSessionName
-    private let state = Guarded<[UUID]>([])
+    private let state = Locked<[UUID]>([])
 
     init(name: AudioSessionName) {
         self.name = name

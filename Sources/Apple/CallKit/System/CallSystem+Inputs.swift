@@ -27,7 +27,7 @@ extension CallSystem {
     func register(_ provider: CXProvider, limits: GroupLimits) {
         let number = provider.number
         core.withLock { core in
-            core.providers[number] = Seat(provider)
+            core.providers[number] = ProviderEntry(provider)
             core.state.register(number, limits: limits)
         }
     }

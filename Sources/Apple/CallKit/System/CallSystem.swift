@@ -25,7 +25,7 @@ public final class CallSystem: @unchecked Sendable {
         return CallSystem(configuration: configuration, host: QueueHost())
     }()
 
-    private static let sharedConfiguration = Guarded((configuration: CallSystemConfiguration(), isUsed: false))
+    private static let sharedConfiguration = Locked((configuration: CallSystemConfiguration(), isUsed: false))
 
     /// Says how the shared telephone behaves, before anybody has used it. False: it is too late.
     @discardableResult
@@ -42,15 +42,15 @@ public final class CallSystem: @unchecked Sendable {
 
     public let configuration: CallSystemConfiguration
     public let host: any CallSystemHost
-    let core: Guarded<Core>
+    let core: Locked<Core>
     /// Held by the thread that tells the journal; always outside of the core's lock.
-    let telling: Guarded<Void>
+    let telling: Locked<Void>
 
     public init(configuration: CallSystemConfiguration, host: any CallSystemHost) {
         precondition(!configuration.isCalledByOneAtATime || host is InlineHost, "only an InlineHost calls back on the thread that calls in")
         (self.configuration, self.host) = (configuration, host)
-        core = Guarded(Core(configuration: configuration), hasLock: !configuration.isCalledByOneAtATime)
-        telling = Guarded((), hasLock: !configuration.isCalledByOneAtATime)
+        core = Locked(Core(configuration: configuration), hasLock: !configuration.isCalledByOneAtATime)
+        telling = Locked((), hasLock: !configuration.isCalledByOneAtATime)
     }
 
     /// Do Not Disturb, the block list, and whatever else may turn a call away. nil lets every call in.

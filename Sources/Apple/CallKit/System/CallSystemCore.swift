@@ -12,7 +12,7 @@ extension CallSystem {
         var enabledDirectories: [String] = []
         var directoryManager: CXCallDirectoryManager?
         weak var journal: (any CallSystemJournal)? { didSet { state.isJournalled = journal != nil } }
-        var providers = IdentityTable<Seat>()
+        var providers = IdentityTable<ProviderEntry>()
         var lastProvider = 0
         var observers: [ObjectIdentifier: WeakObserver] = [:] { didSet { state.isObserved = !observers.isEmpty } }
         var actions = IdentityTable<CXAction>()
@@ -29,7 +29,7 @@ extension CallSystem {
     }
 
     /// A provider, and the transactions that wait for the one that its delegate is performing.
-    final class Seat {
+    final class ProviderEntry {
         weak var object: CXProvider?
         var isPerforming = false
         var waiting: [UUID] = []

@@ -10,7 +10,7 @@ import Synchronization
 public final class InlineHost: CallSystemHost {
     private let nanoseconds: Atomic<UInt64>
     private let epoch: Date
-    private let moved: Relay<((CallSystem, Instant?) -> Void)?>
+    private let moved: UncheckedBox<((CallSystem, Instant?) -> Void)?>
 
     /// - Parameters:
     ///   - now: the time at the beginning.
@@ -21,7 +21,7 @@ public final class InlineHost: CallSystemHost {
     ) {
         nanoseconds = Atomic(now.nanoseconds)
         self.epoch = epoch
-        moved = Relay(deadlineMoved)
+        moved = UncheckedBox(deadlineMoved)
     }
 
     /// Set it, never backwards, before anything is told to a system.

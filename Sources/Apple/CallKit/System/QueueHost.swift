@@ -9,7 +9,7 @@ public final class QueueHost: CallSystemHost {
     private let queue = DispatchQueue(label: "CallKit.system")
     /// Nothing of the app runs here, so that a callback that blocks holds up no deadline.
     private let deadlines = DispatchQueue(label: "CallKit.deadlines")
-    private let timer = Guarded<(any DispatchSourceTimer)?>(nil)
+    private let timer = Locked<(any DispatchSourceTimer)?>(nil)
 
     public init() {}
 

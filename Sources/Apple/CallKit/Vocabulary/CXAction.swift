@@ -10,30 +10,30 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// The action's own identity, not the call's. Kept by copies.
     public let uuid: UUID
     let created: Date
-    private let custody: Guarded<Custody>
+    private let custody: Locked<Custody>
 
     public override init() {
         (uuid, created) = (IdentifierSource.next(), Date())
-        custody = Guarded(Custody())
+        custody = Locked(Custody())
         super.init()
     }
 
     init(uuid: UUID) {
         (self.uuid, created) = (uuid, Date())
-        custody = Guarded(Custody())
+        custody = Locked(Custody())
         super.init()
     }
 
     init(copying other: CXAction) {
         (uuid, created) = (other.uuid, other.created)
-        custody = Guarded(Custody(isComplete: other.isComplete))
+        custody = Locked(Custody(isComplete: other.isComplete))
         super.init()
     }
 
     public required init?(coder: NSCoder) {
         guard let uuid = coder.decodeUUID(forKey: "UUID") else { return nil }
         (self.uuid, created) = (uuid, Date())
-        custody = Guarded(Custody())
+        custody = Locked(Custody())
         super.init()
     }
 

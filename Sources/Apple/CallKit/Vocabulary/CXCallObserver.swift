@@ -45,7 +45,7 @@ open class CXCallObserver: NSObject, @unchecked Sendable {
     }
 
     let system: CallSystem
-    private let wiring = Guarded(Wiring())
+    private let wiring = Locked(Wiring())
 
     /// Watches `CallSystem.current`.
     public override init() {

@@ -15,12 +15,12 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     let system: CallSystem
     let number: ProviderNumber
-    private let wiring: Guarded<Wiring>
+    private let wiring: Locked<Wiring>
 
     /// Registers with `CallSystem.current`.
     public init(configuration: CXProviderConfiguration) {
         system = CallSystem.current
-        wiring = Guarded(Wiring(configuration: configuration.snapshot), hasLock: !system.configuration.isCalledByOneAtATime)
+        wiring = Locked(Wiring(configuration: configuration.snapshot), hasLock: !system.configuration.isCalledByOneAtATime)
         number = system.newProviderNumber()
         super.init()
         system.register(self, limits: GroupLimits(configuration))
@@ -28,7 +28,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     init(configuration: CXProviderConfiguration, registeringWith system: CallSystem) {
         self.system = system
-        wiring = Guarded(Wiring(configuration: configuration.snapshot), hasLock: !system.configuration.isCalledByOneAtATime)
+        wiring = Locked(Wiring(configuration: configuration.snapshot), hasLock: !system.configuration.isCalledByOneAtATime)
         number = system.newProviderNumber()
         super.init()
         system.register(self, limits: GroupLimits(configuration))

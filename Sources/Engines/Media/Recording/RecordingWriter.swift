@@ -39,7 +39,7 @@ public final class RecordingWriter: Sendable {
     /// How often files are written.
     static let interval = Duration.milliseconds(250)
     /// A lane that is late has laid its packets down by then.
-    private static let patience = Duration.milliseconds(100)
+    private static let timeout = Duration.milliseconds(100)
 
     private let queue = DispatchQueue(label: "recordings", qos: .utility)
     private let state: State
@@ -161,7 +161,7 @@ public final class RecordingWriter: Sendable {
         state.isScheduled = true
         delay(queue) { [self] in
             state.isScheduled = false
-            for recording in state.recordings.values { write(recording, until: clock() + (.zero - Self.patience)) }
+            for recording in state.recordings.values { write(recording, until: clock() + (.zero - Self.timeout)) }
             if !state.recordings.isEmpty { schedule() }
         }
     }

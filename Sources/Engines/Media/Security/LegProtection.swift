@@ -67,7 +67,7 @@ final class LegProtection {
 
     /// Whether a datagram goes into the handshake, which is not done yet. Who is at the address that the far end has given takes it over
     /// from anybody else, and nobody takes it from there. Elsewhere it is the first that speaks, or who says hello: the far end may be
-    /// behind a translator. While its beginning is due, nobody elsewhere draws that before it goes to the far end.
+    /// behind a NAT. While its beginning is due, nobody elsewhere draws that before it goes to the far end.
     func admits(_ datagram: UnsafeRawBufferPointer, from remote: SocketAddress, isAtHome: Bool) -> Bool {
         if !isAtHome, isDue || guest?.isAtHome == true || datagram.first == Self.alert { return false }
         if let guest, guest.remote != remote, !guest.isAtHome {

@@ -113,7 +113,7 @@ extension InviteSession {
         unacknowledged.append(
             UnacknowledgedResponse(
                 sequence: sequence, transaction: transaction, isFirst: isFirst, holdsOffer: holdsOffer, interval: timers.t1,
-                due: now + timers.t1, limit: now + timers.patience))
+                due: now + timers.t1, limit: now + timers.timeout))
         refreshAlarm()
     }
 

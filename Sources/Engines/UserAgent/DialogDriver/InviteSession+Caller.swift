@@ -45,7 +45,7 @@ extension InviteSession {
     /// Sends what the session was made of.
     func start(_ invite: OutgoingInvite, at now: Instant) {
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) {
+        let exchange = ClientRequest(request, over: flow, authentication: authentication, session: self, agent: agent) {
             sequence += 1
             return sequence
         }
@@ -63,7 +63,7 @@ extension InviteSession {
     /// What is said anew after a 422 (RFC 4028 §7.1); nil when that is final.
     func raiseInterval(_ response: Message) -> [(HeaderName, Text)]? { timer?.raise(by: response) == true ? timerRequestHeaders : nil }
 
-    private func receive(_ outcome: ClientOutcome, of exchange: Exchange, at now: Instant) {
+    private func receive(_ outcome: ClientOutcome, of exchange: ClientRequest, at now: Instant) {
         invite = exchange.sent
         contact = request.contact ?? contact
         switch outcome {
@@ -145,7 +145,7 @@ extension InviteSession {
         acknowledge(fork, invite: invite, sequence: response.cseq.number, body: [], over: way, at: now)
         let sequence = fork.takeSequence()
         let bye = fork.request(.bye, sequence: sequence, via: agent.makeVia(for: fork.nextHop, over: way))
-        let exchange = Exchange(bye, over: way, authentication: authentication, session: self, agent: agent) { fork.takeSequence() }
+        let exchange = ClientRequest(bye, over: way, authentication: authentication, session: self, agent: agent) { fork.takeSequence() }
         exchange.start(at: now) { _, _ in }
     }
 
@@ -157,7 +157,7 @@ extension InviteSession {
             let known = acknowledgements.firstIndex { $0.remoteTag == response.to.tag ?? .empty && $0.sequence == response.cseq.number }
             if let known { acknowledgeAgain(known, at: now) } else { endFork(response, of: transaction.request, over: flow, at: now) }
         case .response(let response, _):
-            if response.status.map({ $0 < 200 }) == true, transaction.patience == nil {
+            if response.status.map({ $0 < 200 }) == true, transaction.timeout == nil {
                 cancel(transaction, cancellation?.reasons ?? [], at: now)
             }
         case .terminated: acknowledgements.removeAll { $0.sequence == transaction.request.cseq.number }
@@ -187,7 +187,7 @@ extension InviteSession {
         var cancel = UserAgent.sibling(of: transaction.request, method: .cancel, to: transaction.request.to)
         cancel.add(reasons)
         agent.transact(Boxed(cancel), over: transaction.flow, session: self, at: now) { _, _ in }
-        agent.limit(transaction, to: now + agent.configuration.timers.patience)
+        agent.limit(transaction, to: now + agent.configuration.timers.timeout)
     }
 
     /// Acknowledges the 2xx that was delivered last (`.accepted`, `.reanswered`), with the answer when the 2xx had the offer.

@@ -147,7 +147,7 @@ extension InviteSession {
     }
 
     /// A request of ours in the dialog, or in the early one with this tag, ready to be started; nil when there is no such dialog.
-    func makeExchange(_ method: Method, early tag: Text? = nil, at now: Instant, _ complete: (inout Message) -> Void) -> Exchange? {
+    func makeExchange(_ method: Method, early tag: Text? = nil, at now: Instant, _ complete: (inout Message) -> Void) -> ClientRequest? {
         guard let dialog = dialog(early: tag) else { return nil }
         let flow = nextHop(of: dialog)
         let sequence = takeSequence(early: tag) ?? 1
@@ -159,7 +159,7 @@ extension InviteSession {
         // Whoever never acknowledged our 2xx may be nobody, who put another's address under an INVITE to have us answer a challenge of its
         // own.
         let authentication = acknowledgementIsOverdue ? nil : authentication
-        return Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) { [self] in
+        return ClientRequest(request, over: flow, authentication: authentication, session: self, agent: agent) { [self] in
             self.takeSequence(early: tag) ?? sequence + 1
         }
     }

@@ -12,7 +12,7 @@ extension InviteSession {
     /// Tells of keys, one INFO after the other: what is sent side by side may come in another order.
     /// - Parameter completion: called when the last one is answered, or can no longer be.
     /// - Returns: false, and nothing is sent, where the peer takes no INFO or too many wait.
-    public func tell(_ keys: [KeyPress], at now: Instant, completion: @escaping (Instant) -> Void = { _ in }) -> Bool {
+    public func tell(_ keys: [DTMFPress], at now: Instant, completion: @escaping (Instant) -> Void = { _ in }) -> Bool {
         guard takesInfo, state == .confirmed || state == .answered, !keys.isEmpty, keysToTell.count + keys.count <= Self.mostKeys else {
             return false
         }
@@ -25,7 +25,7 @@ extension InviteSession {
     private func tellNext(at now: Instant) {
         guard let (key, _) = keysToTell.first else { return }
         let exchange = makeExchange(.info, at: now) {
-            $0.headers.append(.contentType, KeyPress.contentType)
+            $0.headers.append(.contentType, DTMFPress.contentType)
             $0.body = key.relayBody
         }
         guard let exchange else { return forgetKeys(at: now) }

@@ -16,7 +16,7 @@ final class OutgoingOffer {
     /// Only refreshes the session: nobody but the timer waits for its answer.
     let isRefresh: Bool
     var state = State.sent
-    var exchange: Exchange?
+    var exchange: ClientRequest?
     /// How often it was sent.
     var attempts = 0
     static let maximumAttempts = 8
@@ -72,11 +72,11 @@ extension InviteSession {
         offer.attempts += 1
         self.offer = offer
         exchange.onTooBrief = raiseInterval
-        exchange.patience = agent.configuration.timers.patience
+        exchange.timeout = agent.configuration.timers.timeout
         exchange.start(at: now) { [self] outcome, now in receive(outcome, of: exchange, offer.method, at: now) }
     }
 
-    private func receive(_ outcome: ClientOutcome, of exchange: Exchange, _ method: Method, at now: Instant) {
+    private func receive(_ outcome: ClientOutcome, of exchange: ClientRequest, _ method: Method, at now: Instant) {
         switch outcome {
         case .response(let response, _):
             guard let status = response.status, status >= 200 else { return }
@@ -92,7 +92,7 @@ extension InviteSession {
     }
 
     /// A 2xx to our re-INVITE or UPDATE. A re-INVITE is acknowledged in any case, after the end of the session too.
-    private func receiveAnswer(_ response: Message, of exchange: Exchange, _ method: Method, at now: Instant) {
+    private func receiveAnswer(_ response: Message, of exchange: ClientRequest, _ method: Method, at now: Instant) {
         let sequence = response.cseq.number
         if method == .invite, let index = acknowledgements.firstIndex(where: { $0.sequence == sequence }) {
             return acknowledgeAgain(index, at: now)

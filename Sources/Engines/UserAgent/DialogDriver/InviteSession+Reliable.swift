@@ -97,7 +97,7 @@ extension InviteSession {
         unpracked = UnacknowledgedProvisional(
             sequence: responseSequence, bytes: transaction.lastResponse,
             holdsOffer: !response.body.isEmpty && request.content.isEmpty && !isEarlyAgreed, holdsDescription: !response.body.isEmpty,
-            interval: timers.t1, at: now, limit: now + timers.patience)
+            interval: timers.t1, at: now, limit: now + timers.timeout)
         if !response.body.isEmpty, !request.content.isEmpty { isEarlyAgreed = true }
     }
 

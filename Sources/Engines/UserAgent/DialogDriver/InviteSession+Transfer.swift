@@ -144,7 +144,7 @@ extension InviteSession {
         }
         guard let exchange else { return false }
         // For the answer, and for the first NOTIFY, which may come before it (RFC 6665 §4.1.2.4).
-        awaitTransfer(for: agent.configuration.timers.patience * 2, at: now)
+        awaitTransfer(for: agent.configuration.timers.timeout * 2, at: now)
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
             case .response(let response, _): if let status = response.status, status >= 300 { endTransfer(status, at: now) }
@@ -157,8 +157,8 @@ extension InviteSession {
         return true
     }
 
-    private func awaitTransfer(for patience: Duration, at now: Instant) {
-        transferLimit = now + patience
+    private func awaitTransfer(for timeout: Duration, at now: Instant) {
+        transferLimit = now + timeout
         refreshAlarm()
     }
 

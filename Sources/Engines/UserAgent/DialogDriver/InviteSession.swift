@@ -49,7 +49,7 @@ public final class InviteSession {
     /// Caller: the reliable response that waits for its PRACK to be sent.
     var provisionalToAcknowledge: Boxed<(tag: Text, ResponseAcknowledgement)>?
     /// Caller: our INVITE.
-    var invitation: Exchange?
+    var invitation: ClientRequest?
     var cancellation: Cancellation?
     /// Callee: the INVITE, until its final response.
     var inviteTransaction: ServerTransaction?
@@ -70,7 +70,7 @@ public final class InviteSession {
     var timer: SessionTimer?
     var peerAllowsUpdate = false, peerAllowsInfo = false
     /// Keys that wait to be told by INFO; the first one is on its way.
-    var keysToTell: [(key: KeyPress, completion: ((Instant) -> Void)?)] = []
+    var keysToTell: [(key: DTMFPress, completion: ((Instant) -> Void)?)] = []
     /// The peer sent a REFER before.
     var wasReferred = false
     /// REFERs of the peer, by their CSeq numbers, whose subscriptions it has forgotten.
@@ -168,7 +168,7 @@ extension InviteSession {
         state = .ended
         agent.endedSessions += 1
         if let unpracked {
-            agent.latePracks.expect(unpracked.sequence, of: self, until: now + agent.configuration.timers.patience, at: now)
+            agent.latePracks.expect(unpracked.sequence, of: self, until: now + agent.configuration.timers.timeout, at: now)
         }
         (ringing, unacknowledged, queuedBye, awaitedSequence, transferLimit) = (nil, [], nil, nil, nil)
         (unpracked, waitingProvisional, waitingAcceptance, timer) = (nil, nil, nil, nil)
@@ -182,7 +182,7 @@ extension InviteSession {
         if let offer {
             self.offer = nil
             offer.exchange?.mayRetry = false
-            if let transaction = offer.exchange?.transaction { agent.limit(transaction, to: now + agent.configuration.timers.patience) }
+            if let transaction = offer.exchange?.transaction { agent.limit(transaction, to: now + agent.configuration.timers.timeout) }
         }
         if let transaction = incomingOffer, let request = transaction.request {
             incomingOffer = nil

@@ -46,7 +46,7 @@ final class ClientTransaction {
     /// The network has said once that nobody takes it.
     var cameBack = false
     /// When it is given up, unless there is a final response by then (RFC 3261 §9.1, RFC 3263 §4.3).
-    var patience: Instant?
+    var timeout: Instant?
     let alarm = Alarm()
 
     init(
@@ -87,8 +87,8 @@ final class ClientTransaction {
             case .other(let machine): machine.deadline
             }
         if hasFinalResponse { return due?.nextTenth }
-        guard let due, let patience else { return due ?? patience }
-        return min(due, patience)
+        guard let due, let timeout else { return due ?? timeout }
+        return min(due, timeout)
     }
 
     var hasFinalResponse: Bool {

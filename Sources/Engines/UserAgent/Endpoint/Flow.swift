@@ -33,7 +33,7 @@ extension Flow {
     ///
     /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI (`maddr` before the
     /// host) is followed, unless it is a private one that lies in another network than where the peer's messages come from: then the peer
-    /// is behind a translator, and only the way back works. Where the connection was TCP the URI says what is spoken at its address: UDP,
+    /// is behind a NAT, and only the way back works. Where the connection was TCP the URI says what is spoken at its address: UDP,
     /// if it says nothing (RFC 3263 §4.1). Names are not resolved: they stay on the flow.
     /// - Parameter speaksUDP: false goes on over TCP where the URI says UDP, or nothing.
     public func towards(_ uri: URI, speaksUDP: Bool = true) -> Flow {

@@ -169,7 +169,7 @@ extension UserAgent {
         at now: Instant, _ completion: @escaping (Int, Message?, Instant) -> Void
     ) {
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: flow, authentication: makeAuthentication(credentials), session: nil, agent: self) {
+        let exchange = ClientRequest(request, over: flow, authentication: makeAuthentication(credentials), session: nil, agent: self) {
             sequence += 1
             return sequence
         }

@@ -86,7 +86,7 @@ public final class Registration {
             callID: callID, cseq: sequence, contact: contact)
         message.headers.append(.expires, Text(expires))
         agent.addProduct(to: &message)
-        let exchange = Exchange(message, over: request.flow, authentication: authentication, session: nil, agent: agent) { [self] in
+        let exchange = ClientRequest(message, over: request.flow, authentication: authentication, session: nil, agent: agent) { [self] in
             sequence += 1
             return sequence
         }

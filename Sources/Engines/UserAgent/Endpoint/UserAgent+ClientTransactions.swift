@@ -66,7 +66,7 @@ extension UserAgent {
     /// Gives a request up at this time if there is no final response by then (RFC 3261 §9.1, RFC 3263 §4.3).
     func limit(_ transaction: ClientTransaction, to due: Instant) {
         guard clientTransactions[transaction.id] === transaction, !transaction.hasFinalResponse else { return }
-        transaction.patience = due
+        transaction.timeout = due
         alarms.set(transaction.alarm, to: transaction.deadline)
     }
 
@@ -79,8 +79,8 @@ extension UserAgent {
     }
 
     private func advance(_ transaction: ClientTransaction, to now: Instant) {
-        if let patience = transaction.patience, now >= patience {
-            transaction.patience = nil
+        if let timeout = transaction.timeout, now >= timeout {
+            transaction.timeout = nil
             if transaction.isTooLong { return transportFailed(transaction, at: now) }
             if !transaction.hasFinalResponse { return giveUp(transaction, at: now) }
         }

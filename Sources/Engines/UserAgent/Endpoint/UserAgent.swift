@@ -113,7 +113,7 @@ public final class UserAgent {
     }
 
     /// What waits for a response over the connection has failed as if it were gone. Answers of ours still go over it (RFC 3261 §18.2.2).
-    public func peerFinished(_ flow: Flow, at now: Instant) {
+    public func peerHalfClosed(_ flow: Flow, at now: Instant) {
         if isInUse(flow) { loseRequests(over: flow, at: now) }
     }
 
@@ -149,7 +149,7 @@ public final class UserAgent {
     /// knows its branch, so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy. What belongs to
     /// a call, and a CANCEL, is said as long as if it had been lost: nobody waits for it, and whoever comes back is to hear that the call
     /// has ended.
-    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+    public func portUnreachable(_ beginning: [UInt8], at now: Instant) {
         guard !beginning.starts(with: "CANCEL ".utf8), let branch = ownBranch(in: beginning),
             let transaction = clientTransactions[ClientTransactionID(branch: branch, isCancel: false)], transaction.flow.transport == .udp,
             transaction.request.to.tag == nil, !transaction.hasFinalResponse

@@ -2,7 +2,7 @@ public import Primitives
 public import Runtime
 import SIP
 
-/// Where the server of a SIP domain is (RFC 3263 §4), as a value: it says what to ask the name system, takes the answers, and has a result
+/// Where the server of a SIP domain is (RFC 3263 §4), as a value: it says what to ask DNS, takes the answers, and has a result
 /// when nothing is left to ask.
 ///
 /// Transport and servers come from NAPTR and SRV where there are any; a port or an address that is written out is taken as it is.
@@ -24,9 +24,9 @@ public struct ServerLocation: Sendable {
         }
     }
 
-    /// What the name system says of a domain.
+    /// What DNS says of a domain.
     public struct Result: Hashable, Sendable {
-        /// By priority. Empty when the domain has none, or the name system did not answer.
+        /// By priority. Empty when the domain has none, or DNS did not answer.
         public var servers: [Server]
         /// When it should be asked again.
         public var timeToLive: Duration
@@ -90,11 +90,11 @@ public struct ServerLocation: Sendable {
         }
         let found = answers.values.filter { $0.outcome == .found }
         let hasFailed = answers.values.contains { $0.outcome == .failed }
-        let patience = answers.isEmpty ? Duration.seconds(86_400) : found.map(\.timeToLive).min() ?? .seconds(30)
+        let timeout = answers.isEmpty ? Duration.seconds(86_400) : found.map(\.timeToLive).min() ?? .seconds(30)
         // A failure may be over soon, and a time of zero would have us ask for every call.
         let limit: Duration = hasFailed || servers.isEmpty ? .seconds(30) : .seconds(86_400)
         result = Result(
-            servers: servers.sorted { $0.priority < $1.priority }, timeToLive: max(.seconds(5), min(patience, limit)), hasFailed: hasFailed)
+            servers: servers.sorted { $0.priority < $1.priority }, timeToLive: max(.seconds(5), min(timeout, limit)), hasFailed: hasFailed)
         return []
     }
 

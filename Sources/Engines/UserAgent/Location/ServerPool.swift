@@ -10,7 +10,7 @@ public struct ServerPool: Sendable {
         public var server: ServerLocation.Server
         /// Whom a TLS certificate must name: the domain that led to the server.
         public var name: Text
-        /// The port that was asked for beside it; nil where the name system or the standard says it.
+        /// The port that was asked for beside it; nil where DNS or the standard says it.
         public var port: UInt16?
 
         /// - Parameters:

@@ -11,12 +11,12 @@ public protocol SignallingEndpoint: AnyObject, SendableMetatype {
     /// Whether a request that came over the flow's connection is still to be answered over it. Asked also while a message is being sent.
     func owesAnswer(over flow: Flow) -> Bool
     /// Nothing more is heard over the flow's connection: requests of ours get no answer, theirs still do. `failed` follows when it is gone.
-    func peerFinished(_ flow: Flow, at now: Instant)
+    func peerHalfClosed(_ flow: Flow, at now: Instant)
     /// The flow is gone, or nothing could be sent over it.
     func failed(_ flow: Flow, at now: Instant)
     /// The network says that nobody takes a datagram of ours where it went (ICMP, RFC 3261 §18.4). It quotes the beginning of it, and
     /// anybody may have sent that.
-    func undelivered(_ beginning: [UInt8], at now: Instant)
+    func portUnreachable(_ beginning: [UInt8], at now: Instant)
     /// Does everything that is due.
     func advance(to now: Instant)
     /// When `advance` next has something to do.

@@ -129,7 +129,7 @@ extension Transports {
             shookHands(stream)
             stream.isConnected = true
         case .received(let bytes): read(bytes, from: stream, at: now)
-        case .peerFinished: peerFinished(stream, at: now)
+        case .peerHalfClosed: peerHalfClosed(stream, at: now)
         case .ended(let reason):
             if case .tls(let error) = reason { failed(stream, error) }
             if reason != .finished, reason != .idle { tally.failed += 1 }
@@ -150,19 +150,19 @@ extension Transports {
     }
 
     /// Answers still leave on it; a request would never get one. Who leaves in the middle of a message waits for no answer.
-    private func peerFinished(_ stream: MessageStream, at now: Instant) {
+    private func peerHalfClosed(_ stream: MessageStream, at now: Instant) {
         takeNoRequests(stream)
         guard stream.messageDeadline == nil else {
             stream.connection.close()
             return forget(stream)
         }
-        guard !stream.flow.transport.isSecure else { return bidFarewell(to: stream, at: now) }
+        guard !stream.flow.transport.isSecure else { return sendCloseNotify(to: stream, at: now) }
         leave(stream, at: now)
-        if streams[stream.id] != nil { endpoint?.peerFinished(stream.flow, at: now) }
+        if streams[stream.id] != nil { endpoint?.peerHalfClosed(stream.flow, at: now) }
     }
 
     /// TLS is closed in both directions at once (RFC 5246 §7.2.1): answers need another connection now, not when this one has ended.
-    private func bidFarewell(to stream: MessageStream, at now: Instant) {
+    private func sendCloseNotify(to stream: MessageStream, at now: Instant) {
         stream.connection.finish(at: now)
         guard streams[stream.id] != nil else { return }
         stream.isLost = true
@@ -215,7 +215,7 @@ extension Transports {
 
     private func forget(_ stream: MessageStream) {
         guard streams.removeValue(forKey: stream.id) != nil else { return }
-        if let alarm = stream.alarm { patience.cancel(alarm.token) }
+        if let alarm = stream.alarm { timeout.cancel(alarm.token) }
         takeNoRequests(stream)
         shookHands(stream)
         if stream.isAccepted {
@@ -228,7 +228,7 @@ extension Transports {
     /// Sets the stream's timer when its deadline has come nearer. One that has moved away is left: it rings for nothing, once.
     func watch(_ stream: MessageStream) {
         guard streams[stream.id] != nil, let due = stream.deadline, due < stream.alarm?.due ?? .distantFuture else { return }
-        if let alarm = stream.alarm { patience.cancel(alarm.token) }
-        stream.alarm = (patience.arm(stream.id, at: due), due)
+        if let alarm = stream.alarm { timeout.cancel(alarm.token) }
+        stream.alarm = (timeout.arm(stream.id, at: due), due)
     }
 }

@@ -95,7 +95,7 @@ public final class Transports: SignallingNetwork {
     var acceptedFrom: [IPAddress: Int] = [:]
     var handshakesFrom: [IPAddress: Int] = [:]
     var lastStream: UInt64 = 0
-    var patience = TimerWheel<UInt64>(at: MonotonicClock.now)
+    var timeout = TimerWheel<UInt64>(at: MonotonicClock.now)
     var lost: [Flow] = []
     var tally = Counts()
 
@@ -126,7 +126,7 @@ public final class Transports: SignallingNetwork {
         streams.values.forEach { $0.connection.close() }
         (sockets, acceptors, streams, streamTo, acceptedFrom, lost) = ([], [], [:], [:], [:], [])
         handshakesFrom = [:]
-        patience = TimerWheel(at: MonotonicClock.now)
+        timeout = TimerWheel(at: MonotonicClock.now)
     }
 
     /// What became of connections and datagrams until now.
@@ -138,11 +138,11 @@ public final class Transports: SignallingNetwork {
     }
 
     /// When `advance` next has something to do.
-    public var deadline: Instant? { lost.isEmpty ? patience.nextDeadline : .zero }
+    public var deadline: Instant? { lost.isEmpty ? timeout.nextDeadline : .zero }
 
     /// Ends connections whose time is over, and tells what failed.
     public func advance(to now: Instant) {
-        for id in patience.advance(to: now) {
+        for id in timeout.advance(to: now) {
             guard let stream = streams[id] else { continue }
             stream.alarm = nil
             stream.connection.advance(to: now)
@@ -179,7 +179,7 @@ extension Transports {
         switch listener.transport {
         case .udp:
             let socket = try UDPSocket(bound: listener.address, on: lane) { [weak self] beginning, now in
-                self?.endpoint?.undelivered(beginning, at: now)
+                self?.endpoint?.portUnreachable(beginning, at: now)
             } receive: { [weak self] datagram, now in
                 self?.receive(datagram, at: now)
             }
@@ -230,6 +230,6 @@ extension UDPSocket.Counts {
         sum.congested += other.congested
         sum.sendFailures += other.sendFailures
         sum.receiveFailures += other.receiveFailures
-        sum.undelivered += other.undelivered
+        sum.portUnreachable += other.portUnreachable
     }
 }

@@ -12,9 +12,9 @@ final class Admission {
     private let registrar: Registrar
     private let userAgent: UserAgent
     private let access: GatewayConfiguration.Access
-    private(set) var doorkeeper: Doorkeeper
+    private(set) var rateControl: RateControl
     /// When the journal last said that something is refused for this cause.
-    private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
+    private var notedRefusals: [RateControl.Cause: Instant] = [:]
     /// Told of the first wrong password of a minute that is one too many.
     private let onGuessing: ((WrongPassword) -> Void)?
 
@@ -24,7 +24,7 @@ final class Admission {
     ) {
         (self.context, self.lines, self.trunks, self.registrar) = (context, lines, trunks, registrar)
         (self.userAgent, self.onGuessing, access) = (userAgent, onGuessing, context.configuration.access)
-        doorkeeper = Doorkeeper(context.configuration.limits)
+        rateControl = RateControl(context.configuration.limits)
     }
 
     // MARK: Sources
@@ -39,7 +39,7 @@ final class Admission {
         }
         // What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). An OPTIONS asks whether
         // we are alive.
-        if doorkeeper.isBehind(at: context.now), request.method != .options {
+        if rateControl.isBehind(at: context.now), request.method != .options {
             refused(.backlog, source)
             return .refused(retryAfter: retryAfter)
         }
@@ -47,7 +47,7 @@ final class Admission {
     }
 
     /// A message lay unread for so long.
-    func note(backlog: Duration) { doorkeeper.note(backlog: backlog, at: context.now) }
+    func note(backlog: Duration) { rateControl.note(backlog: backlog, at: context.now) }
 
     /// Whoever cannot be read names no line of ours.
     func answersMalformed(over flow: Flow) -> Bool { isKnown(flow) || !ignores(flow) && admitsAnother(from: flow) }
@@ -66,7 +66,7 @@ final class Admission {
 
     /// Whether another call may begin now; those of trusted sources and of ourselves may always.
     func admitsCall(_ invite: Message, over flow: Flow) -> Bool {
-        if isTrusted(flow) || userAgent.isOwnCall(invite) || doorkeeper.admitsCall(at: context.now) { return true }
+        if isTrusted(flow) || userAgent.isOwnCall(invite) || rateControl.admitsCall(at: context.now) { return true }
         note(.callRate, flow.remote.address)
         return false
     }
@@ -87,7 +87,7 @@ final class Admission {
     /// Whether the source has not said too much lately. Counted, and noted where it has.
     private func admitsAnother(from flow: Flow) -> Bool {
         let source = flow.remote.address
-        if doorkeeper.admitsRequest(from: source, at: context.now) { return true }
+        if rateControl.admitsRequest(from: source, at: context.now) { return true }
         note(.source, source)
         return false
     }
@@ -167,22 +167,22 @@ final class Admission {
 
     // MARK: Refusals
 
-    func refused(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
-        doorkeeper.refuse(cause)
+    func refused(_ cause: RateControl.Cause, _ source: IPAddress) {
+        rateControl.refuse(cause)
         note(cause, source)
     }
 
     /// Counts; false, so that a check can end with it.
     @discardableResult
-    func refuse(_ cause: Doorkeeper.Cause) -> Bool { doorkeeper.refuse(cause) }
+    func refuse(_ cause: RateControl.Cause) -> Bool { rateControl.refuse(cause) }
 
     /// Once in ten seconds for a cause: a flood does not fill the journal too.
-    private func note(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
+    private func note(_ cause: RateControl.Cause, _ source: IPAddress) {
         let now = context.now
         if let last = notedRefusals[cause], now - last < .seconds(10) { return }
         notedRefusals[cause] = now
         context.journal.record(
             .overload, at: now,
-            [.cause: .init(cause.rawValue), .remote: .init("\(source)"), .count: .init(Int(clamping: doorkeeper.counts[cause] ?? 0))])
+            [.cause: .init(cause.rawValue), .remote: .init("\(source)"), .count: .init(Int(clamping: rateControl.counts[cause] ?? 0))])
     }
 }

@@ -7,7 +7,7 @@ import UserAgent
 
 /// The legs that there are and the bridges between them. Lives on the signalling lane.
 final class CallTable {
-    private let turn: Turn
+    private let turn: EventTime
     let lines: LineTable
     private let limit: Int
     private(set) var legs = IdentityTable<Leg>()
@@ -29,7 +29,7 @@ final class CallTable {
     private(set) var mediaTotals = MediaTotals()
 
     /// - Parameter limit: the most legs at a time.
-    init(_ lines: LineTable, turn: Turn, limit: Int) { (self.lines, self.turn, self.limit) = (lines, turn, limit) }
+    init(_ lines: LineTable, turn: EventTime, limit: Int) { (self.lines, self.turn, self.limit) = (lines, turn, limit) }
 
     var legCount: Int { legs.count }
 

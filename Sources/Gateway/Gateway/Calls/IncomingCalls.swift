@@ -175,7 +175,7 @@ final class IncomingCalls {
         leg.origin = CallOrigin(
             line: call.callingLine, attempt: attempt, caller: caller, handle: caller.handle, dialled: call.dialled, began: context.date)
         log.received(session.request, over: session.flow, call: leg.uuid, line: line.configuration.number)
-        leg.scribe.trace(session.request, .received, false, over: leg.way, at: context.now)
+        leg.scribe.trace(session.request, .received, false, over: leg.flowLabel, at: context.now)
         session.delegate = leg
         session.respond(status: 100, at: context.now)
         if !isAnotherPart(session, ofConversationOf: call.callingLine) { call.callingLine?.features.outgoing.insert(leg.uuid) }

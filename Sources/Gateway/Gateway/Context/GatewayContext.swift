@@ -10,7 +10,7 @@ final class GatewayContext {
     let journal: Journal
     /// Keeps what survives a restart; nil: nothing does.
     let store: (any LineStore)?
-    let turn: Turn
+    let turn: EventTime
     let timers: GatewayTimers
     var random: any RandomNumberGenerator
     /// The clock of the lines' CallKit systems.
@@ -21,7 +21,7 @@ final class GatewayContext {
         at now: Instant
     ) {
         (self.configuration, self.journal, self.store, self.random) = (configuration, journal, store, random)
-        turn = Turn(journal, at: now)
+        turn = EventTime(journal, at: now)
         let timers = GatewayTimers(turn, at: now)
         self.timers = timers
         clock = InlineHost(now: now, epoch: epoch) { system, _ in timers.note(system) }

@@ -32,12 +32,12 @@ enum LegTimer: Hashable {
 /// The timers of legs and of the lines' CallKit systems, on one wheel. Lives on the signalling lane.
 final class GatewayTimers {
     private var wheel: TimerWheel<GatewayTimer>
-    private let turn: Turn
+    private let turn: EventTime
     /// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards. Of one line mostly, and not
     /// twice in a row. One that stands there again later is armed again, to the same moment.
     private var moved: [ObjectIdentifier] = []
 
-    init(_ turn: Turn, at now: Instant) { (self.turn, wheel) = (turn, TimerWheel(at: now)) }
+    init(_ turn: EventTime, at now: Instant) { (self.turn, wheel) = (turn, TimerWheel(at: now)) }
 
     var count: Int { wheel.count }
 

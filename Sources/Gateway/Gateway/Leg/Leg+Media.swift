@@ -37,7 +37,7 @@ extension Leg {
     var keysBySignalling: Bool { call.agreed?.telephoneEvents.isEmpty == true && session?.takesInfo == true }
 
     private func tell(_ digit: DTMFDigit) -> Bool {
-        digit.character.asciiValue.flatMap { session?.tell([KeyPress(key: $0, duration: nil)], at: now) } ?? false
+        digit.character.asciiValue.flatMap { session?.tell([DTMFPress(key: $0, duration: nil)], at: now) } ?? false
     }
 
     func heardNothing() {
@@ -90,7 +90,7 @@ extension Leg {
         let silence = context.table.shortest(\.configuration.mediaTimeout, on: self)
         var plan = MediaPlan(localAddress: context.policy.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
         if call.isHeld { plan.audio.sends = false }
-        plan.hearsKeys = configuration.media.hearsKeys
+        plan.detectsDTMF = configuration.media.detectsDTMF
         plan.keysBySignalling = audio.telephoneEvents.isEmpty && session?.takesInfo == true
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
         return plan

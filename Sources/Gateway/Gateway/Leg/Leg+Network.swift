@@ -12,7 +12,7 @@ extension Leg: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {
         case .traced(let direction, let message, let isRetransmission):
-            scribe.trace(message, direction, isRetransmission, over: way, at: now)
+            scribe.trace(message, direction, isRetransmission, over: flowLabel, at: now)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: end(.reported(.failed, .answerTimeout))
@@ -176,7 +176,7 @@ extension Leg: InviteSessionDelegate {
     /// knows it.
     private func informed(_ request: Message) {
         guard state == .connected else { return }
-        let press = KeyPress(request), digit = press.flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
+        let press = DTMFPress(request), digit = press.flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
         if let digit { note(digit) }
         guard let peer = context.table.peer(of: self),
             digit.map({ peer.send($0, lasting: press?.duration.map(Duration.milliseconds)) }) != true

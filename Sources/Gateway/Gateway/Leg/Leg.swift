@@ -20,8 +20,8 @@ final class Leg {
     /// Lets the leg go when it is over, or the gateway is.
     let line: Line
     unowned let context: any LegContext
-    private let turn: Turn
-    let scribe: LegScribe
+    private let turn: EventTime
+    let scribe: LegJournal
     /// The trunk that the leg's far end belongs to.
     var trunk: Trunk?
     /// What the other leg's last message adds to our next one.
@@ -46,8 +46,8 @@ final class Leg {
     private(set) var destination: Boxed<Destination>?
     var reach: Reach
     /// The way to the peer's signalling, which decides our address and family in SDP.
-    private(set) var flow: Flow { didSet { way = Way(flow) } }
-    private(set) var way: Way
+    private(set) var flow: Flow { didSet { flowLabel = FlowLabel(flow) } }
+    private(set) var flowLabel: FlowLabel
     /// How far it has come, and what was agreed.
     var call: CallSession
     var media: LegMedia
@@ -68,7 +68,7 @@ final class Leg {
     init(
         _ direction: Direction, uuid: UUID, line: Line, context: any LegContext, session: InviteSession?,
         destination: Boxed<Destination>?, device: Line?, flow: Flow, local: LocalMedia, sessionID: UInt64, media: LegMedia,
-        scribe: LegScribe
+        scribe: LegJournal
     ) {
         self.direction = direction
         self.uuid = uuid
@@ -81,7 +81,7 @@ final class Leg {
         self.destination = destination
         reach = Reach(hidesCaller: destination?.value.caller.isPrivate ?? false)
         self.flow = flow
-        way = Way(flow)
+        flowLabel = FlowLabel(flow)
         self.scribe = scribe
         self.media = media
         let record = destination?.value.addressOfRecord

@@ -20,7 +20,7 @@ protocol LegContext: AnyObject {
 /// What a leg tells the gateway.
 enum LegEvent {
     /// No media port was left for it, or those that it had are another program's.
-    case hasNoPort(Doorkeeper.Cause)
+    case hasNoPort(RateControl.Cause)
     /// A provisional response that may pass headers, and rings.
     case provisional(Message)
     /// The first of them, with its status.

@@ -76,7 +76,7 @@ final class Dialling {
         _ mediaPolicy: LegMediaPolicy
     ) -> Leg {
         let uuid = context.randomUUID()
-        let scribe = LegScribe(journal: context.journal, call: CallUUID(uuid), line: line.configuration.number)
+        let scribe = LegJournal(journal: context.journal, call: CallUUID(uuid), line: line.configuration.number)
         // A call to ourselves has a port of ours at both ends; over a connection its source port tells nothing.
         let isOwnCall = session.map { userAgent.ownCall($0.request) != nil } ?? false
         let isOwn = destination?.value.isToOurselves == true || isOwnCall || listeners.isOurs(flow)

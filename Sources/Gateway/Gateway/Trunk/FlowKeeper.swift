@@ -3,7 +3,7 @@ import RTP
 import SIP
 import UserAgent
 
-/// Keeps the way to a registrar open through translators, and notices when it is gone (RFC 5626 §3.5, §4.4).
+/// Keeps the way to a registrar open through NATs, and notices when it is gone (RFC 5626 §3.5, §4.4).
 ///
 /// A value without I/O. Over connections a double CRLF asks and a CRLF answers. Over UDP it is a STUN binding request where the far end
 /// said that it answers those (RFC 6223), else a double CRLF that nobody answers. Only a far end that said so, or has answered before, is
@@ -28,11 +28,11 @@ struct FlowKeeper {
     private var isAnswered: Bool
     private var next: Instant?
     private var probe: Probe?
-    /// What a translator makes of our address.
+    /// What a NAT makes of our address.
     private var mapped: SocketAddress?
 
     /// RFC 5626 §4.4.1: for the CRLF.
-    private static let patience: Duration = .seconds(10)
+    private static let timeout: Duration = .seconds(10)
     /// RFC 8489 §6.2.1: Rc, RTO, and Rm times that.
     private static let attempts = 7, firstWait: Duration = .milliseconds(500), lastWait: Duration = .seconds(8)
 
@@ -69,14 +69,14 @@ struct FlowKeeper {
         else { return [] }
         self.probe = nil
         guard let address = message.mappedAddress else { return [] }
-        // RFC 5626 §4.4.2: the translator has forgotten us.
+        // RFC 5626 §4.4.2: the NAT has forgotten us.
         defer { mapped = address }
         return mapped.map { $0 != address } == true ? [.failed] : []
     }
 
     private mutating func ask(at now: Instant, _ random: () -> UInt64) -> [Output] {
         guard isDatagram, isAnswered else {
-            if isAnswered { probe = Probe(bytes: [], transaction: [], due: now + Self.patience) }
+            if isAnswered { probe = Probe(bytes: [], transaction: [], due: now + Self.timeout) }
             return [.send(StreamFramer.ping)]
         }
         let (high, low) = (random(), random())

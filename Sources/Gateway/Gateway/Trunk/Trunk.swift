@@ -134,7 +134,7 @@ final class Trunk {
         }
     }
 
-    /// What was known stays where the name system does not answer: an old address is better than none.
+    /// What was known stays where DNS does not answer: an old address is better than none.
     private func found(_ result: ServerLocation.Result, _ index: Int, at now: Instant) {
         locations[index].isSought = false
         if !IPAddress.isText(locations[index].target.host) { locations[index].due = now + result.timeToLive }
@@ -148,7 +148,7 @@ final class Trunk {
     private static func members(_ location: Location) -> [ServerPool.Member] {
         location.servers.map { server in
             var server = server
-            // The target's place before the name system's.
+            // The target's place before that of DNS.
             server.priority += location.target.priority << 33
             server.weight = max(server.weight, 0) * location.target.weight
             return ServerPool.Member(server, name: location.target.host, port: location.target.port)

@@ -4,11 +4,11 @@ import UserAgent
 
 /// A SIP peer or carrier: where it is, who we are to it, whose calls we take from it, and what becomes of numbers and headers on the way.
 public struct TrunkConfiguration: Sendable, Equatable {
-    /// One server, or a domain that the name system knows the servers of.
+    /// One server, or a domain that DNS knows the servers of.
     public struct Target: Sendable, Equatable {
         public var host: Text
         public var port: UInt16?
-        /// Nil: what the name system says, else UDP.
+        /// Nil: what DNS says, else UDP.
         public var transport: Transport?
         /// Lower first.
         public var priority = 0

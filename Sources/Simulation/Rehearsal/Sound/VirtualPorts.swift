@@ -116,7 +116,7 @@ private final class VirtualPort: MediaSocket {
 
     deinit { ports.unbind(address) }
 
-    var isVouched: Bool { false }
+    var isSourceVerified: Bool { false }
     func aim(at remote: SocketAddress?) { (self.remote, isLocked) = (remote, false) }
     func lock(to remote: SocketAddress) { (self.remote, isLocked) = (remote, true) }
 

@@ -59,13 +59,13 @@ final class LoadLedger: Sendable {
     static let mostCallsWithTrace = 200
 
     private let state = Mutex(State())
-    private let queue: PatientQueue
+    private let queue: BackgroundQueue
     let finished = DispatchSemaphore(value: 0)
     private let judgesSteps: Bool
 
     init(judgesSteps: Bool) throws(LivePhoneError) {
         self.judgesSteps = judgesSteps
-        do throws(PollerError) { queue = try PatientQueue(name: "judge") } catch { throw .media(error) }
+        do throws(PollerError) { queue = try BackgroundQueue(name: "judge") } catch { throw .media(error) }
     }
 
     func hear(_ event: LoadClient.Event, at now: Instant) {

@@ -13,7 +13,7 @@ public struct MemoryTrend: Sendable {
     static let fewestCalls = 200
     private static let mostSamples = 512
     /// How long a call is kept that is over.
-    static let lingering = TimerValues().patience
+    static let lingering = TimerValues().timeout
 
     private struct Sample {
         var resident: UInt64

@@ -8,7 +8,7 @@ public struct CallJudge: Sendable {
     /// In milliseconds; a jitter buffer that waits for more makes a conversation impossible (ITU-T G.114).
     private static let longestPause = 400.0
     /// A call may end while a re-INVITE is under way.
-    private static let patienceForOffers = Duration.milliseconds(500)
+    private static let timeoutForOffers = Duration.milliseconds(500)
 
     private let call: LoadedCall
     private var findings: [Finding] = []
@@ -94,13 +94,13 @@ extension CallJudge {
                 .notConnectedThrough,
                 "answered, but not by the callee: its INVITE \(call.callee == nil ? "did not come" : "was not answered")")
         }
-        if call.calleeWasForgotten { note(.forgottenEnd, "the callee was not told of the end within \(LoadClient.patienceForCallee)") }
+        if call.calleeWasForgotten { note(.forgottenEnd, "the callee was not told of the end within \(LoadClient.timeoutForCallee)") }
         if caller.endedBy == .them {
             note(.endedEarly, "the target ended it after \(text(((caller.ended - (caller.answered ?? caller.ended)).inSeconds))) s")
         }
         if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, caller.brokenBye) }
         if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
-        if let wait = caller.offerPending.map({ caller.ended - $0 }), wait > Self.patienceForOffers {
+        if let wait = caller.offerPending.map({ caller.ended - $0 }), wait > Self.timeoutForOffers {
             note(.offerRefused, "re-INVITE not answered in \(text(wait.inSeconds)) s")
         }
         judgeKeys()

@@ -11,7 +11,7 @@ struct OpenCall {
     /// The legs of its ends, and whether they are over.
     var caller: MediaLegID?, callee: MediaLegID?
     var callerIsOver = false, calleeIsOver = false
-    var acquaintance: Acquaintance
+    var parties: CallParties
     var hold: Duration
 }
 
@@ -22,7 +22,7 @@ struct End {
 }
 
 /// Who calls whom, as both ends see it.
-struct Acquaintance: Hashable {
+struct CallParties: Hashable {
     var caller: Text
     var callee: Text
 }
@@ -48,9 +48,9 @@ extension LoadClient {
             calleeExpected: plan.playsBothEnds,
             isListenedTo: listens, signatures: signatures, expects: plan.expects,
             judgesKeys: plan.playsBothEnds || kind == .dtmf && plan.expects == .echo)
-        let acquaintance = Acquaintance(caller: caller.user, callee: callee)
-        open[number] = OpenCall(loaded: loaded, acquaintance: acquaintance, hold: hold)
-        if plan.playsBothEnds { awaited[acquaintance, default: []].append(number) }
+        let parties = CallParties(caller: caller.user, callee: callee)
+        open[number] = OpenCall(loaded: loaded, parties: parties, hold: hold)
+        if plan.playsBothEnds { awaited[parties, default: []].append(number) }
         if listens {
             open[number]?.loaded.upAtBeginning = listened
             listened.insert(number)
@@ -61,7 +61,7 @@ extension LoadClient {
         windowLateness.note(now - due)
         do throws(MediaError) {
             try phone.call(
-                target, as: caller, headers: plan.marksCalls ? [(Self.header, tag(number))] : [], script: script, patience: plan.patience,
+                target, as: caller, headers: plan.marksCalls ? [(Self.header, tag(number))] : [], script: script, timeout: plan.timeout,
                 at: now
             ) { call in
                 ends[call.leg] = End(number: number, isCallee: false)
@@ -173,19 +173,19 @@ extension LoadClient {
             guard parts.count == 2, parts[0] == Text("\(plan.seed)"), let number = parts[1].integer(UInt32.self) else { return nil }
             return take(number)
         }
-        let pair = Acquaintance(caller: request.from.uri.user ?? .empty, callee: request.requestURI?.user ?? .empty)
+        let pair = CallParties(caller: request.from.uri.user ?? .empty, callee: request.requestURI?.user ?? .empty)
         return (awaited[pair]?.first).flatMap(take)
     }
 
     /// Once: a fork of the same call is a stranger.
     private func take(_ number: UInt32) -> UInt32? {
-        guard let call = open[number], call.callee == nil, forget(number, call.acquaintance) else { return nil }
+        guard let call = open[number], call.callee == nil, forget(number, call.parties) else { return nil }
         return number
     }
 
     /// It is waited for no more; false when it was not.
     @discardableResult
-    private func forget(_ number: UInt32, _ pair: Acquaintance) -> Bool {
+    private func forget(_ number: UInt32, _ pair: CallParties) -> Bool {
         guard var numbers = awaited[pair], let place = numbers.firstIndex(of: number) else { return false }
         numbers.remove(at: place)
         awaited[pair] = numbers.isEmpty ? nil : numbers
@@ -219,9 +219,9 @@ extension LoadClient {
         if isCallee { call.calleeIsOver = true } else { call.callerIsOver = true }
         open[number] = call
         guard call.callerIsOver else { return }
-        forget(number, call.acquaintance)
+        forget(number, call.parties)
         if call.callee == nil || call.calleeIsOver { return conclude(number, at: now) }
-        halfOver.append((number, now + Self.patienceForCallee))
+        halfOver.append((number, now + Self.timeoutForCallee))
     }
 
     /// The other end has not heard of the end in time.

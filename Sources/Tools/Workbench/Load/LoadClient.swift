@@ -44,7 +44,7 @@ public final class LoadClient: PhoneClient {
     var open: [UInt32: OpenCall] = [:]
     var ends: [MediaLegID: End] = [:]
     /// Calls whose INVITE has not come to our other end, by caller and callee, oldest first.
-    var awaited: [Acquaintance: [UInt32]] = [:]
+    var awaited: [CallParties: [UInt32]] = [:]
     /// Calls whose caller is over and whose callee is not, oldest first.
     var halfOver: [(number: UInt32, until: Instant)] = []
     /// Calls that are listened to and not over.
@@ -70,12 +70,12 @@ public final class LoadClient: PhoneClient {
     private(set) var isStopping = false
 
     /// How long the other end may take to hear of the end of a call.
-    static let patienceForCallee = Duration.seconds(5)
+    static let timeoutForCallee = Duration.seconds(5)
     private static let registrationsAtOnce = 50
     /// Who calls now is refused without a record: each would be waited for.
     private(set) var isAbandoned = false
     /// How long registrars have to hear that we leave.
-    private var patienceForRegistrars = Duration.seconds(5)
+    private var timeoutForRegistrars = Duration.seconds(5)
 
     /// Takes the phone's events for itself.
     public init(phone: Phone, plan: LoadPlan) {
@@ -91,7 +91,7 @@ public final class LoadClient: PhoneClient {
     public func start(at now: Instant) {
         waiting = plan.accounts.reversed()
         guard !waiting.isEmpty else { return begin(at: now) }
-        registersUntil = plan.registrationPatience.map { now + $0 }
+        registersUntil = plan.registrationTimeout.map { now + $0 }
         for _ in 0..<Self.registrationsAtOnce { registerNext(at: now) }
     }
 
@@ -116,7 +116,7 @@ public final class LoadClient: PhoneClient {
     /// told.
     public func abandon(at now: Instant) {
         isAbandoned = true
-        patienceForRegistrars = .zero
+        timeoutForRegistrars = .zero
         if farewell != nil { farewell = now }
         for call in phone.calls.values.sorted(by: { $0.leg.rawValue < $1.leg.rawValue }) { call.abandon(at: now) }
     }
@@ -228,7 +228,7 @@ extension LoadClient {
         (progress.phase, self.failure) = (.over, failure)
         registrations = registrations.filter(\.isRegistered)
         progress.registered = registrations.count
-        if !registrations.isEmpty { farewell = now + patienceForRegistrars }
+        if !registrations.isEmpty { farewell = now + timeoutForRegistrars }
         for registration in registrations { registration.unregister(at: now) }
         conclude(at: now)
     }

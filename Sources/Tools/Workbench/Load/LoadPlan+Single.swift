@@ -7,11 +7,11 @@ extension LoadPlan {
     /// - Parameters:
     ///   - account: registered before the call.
     ///   - patience: an unanswered call is cancelled after so long, and an unanswered registration given up.
-    public static func call(_ target: URI, _ script: CallScript, as account: LoadAccount? = nil, patience: Duration = .seconds(60))
+    public static func call(_ target: URI, _ script: CallScript, as account: LoadAccount? = nil, timeout: Duration = .seconds(60))
         -> LoadPlan
     {
         var plan = LoadPlan()
-        (plan.target, plan.script, plan.patience, plan.registrationPatience) = (target, script, patience, patience)
+        (plan.target, plan.script, plan.timeout, plan.registrationTimeout) = (target, script, timeout, timeout)
         (plan.calls, plan.concurrent, plan.accounts) = (1, 1, account.map { [$0] } ?? [])
         (plan.tellsLegs, plan.marksCalls) = (true, false)
         return plan

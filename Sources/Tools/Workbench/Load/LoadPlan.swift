@@ -106,9 +106,9 @@ public struct LoadPlan: Sendable {
     /// What comes to the callers. Where the tool plays both ends that is the other end's sound, or nothing.
     public var expects = ExpectedSound.sound
     /// A caller cancels what was not answered for so long.
-    public var patience = Duration.seconds(32)
+    public var timeout = Duration.seconds(32)
     /// How long registrars may take until all accounts are registered; nil: as long as their transactions last.
-    public var registrationPatience: Duration?
+    public var registrationTimeout: Duration?
     /// How long the tool's own callees ring.
     public var answersAfter = Duration.zero
     /// Keys that a call of the kind `dtmf` presses.

@@ -49,14 +49,14 @@ public final class Phone {
     /// - Throws: when there is no port for its media.
     @discardableResult
     public func call(
-        _ target: URI, as caller: PhoneIdentity? = nil, headers: [(HeaderName, Text)] = [], script: CallScript, patience: Duration? = nil,
+        _ target: URI, as caller: PhoneIdentity? = nil, headers: [(HeaderName, Text)] = [], script: CallScript, timeout: Duration? = nil,
         at now: Instant,
         began: (PhoneCall) -> Void = { _ in }
     ) throws(MediaError) -> PhoneCall {
         let call = try PhoneCall(
             phone: self, leg: takeLeg(), peer: target.text, isOutgoing: true, identity: caller ?? identity, script: script, at: now)
         calls[call.leg] = call
-        call.givesUpAt = patience.map { now + $0 }
+        call.givesUpAt = timeout.map { now + $0 }
         began(call)
         call.start(target, headers: headers, at: now)
         return call
@@ -110,9 +110,9 @@ public final class Phone {
     }
 
     /// Nobody takes datagrams of ours where they went.
-    func undelivered(_ beginning: [UInt8], at now: Instant) {
+    func portUnreachable(_ beginning: [UInt8], at now: Instant) {
         isPortUnreachable = true
-        agent.undelivered(beginning, at: now)
+        agent.portUnreachable(beginning, at: now)
     }
 
     /// A request over that flow that nobody answered.

@@ -8,7 +8,7 @@ import UserAgent
 // What the script wants done while the call is connected.
 extension PhoneCall {
     /// How long keys may take, and a second more for each.
-    private static let patienceForKeys = Duration.seconds(2)
+    private static let timeoutForKeys = Duration.seconds(2)
 
     /// Takes steps until one has to be waited for.
     func takeSteps(at now: Instant) {
@@ -49,8 +49,8 @@ extension PhoneCall {
     /// - Returns: false when they cannot be sent.
     private func pressStep(_ digits: [DTMFDigit], at now: Instant) -> Bool {
         guard press(digits, failingAt: now) else { return false }
-        let patience = Self.patienceForKeys + .seconds(digits.count)
-        (keysUnderWay, stepsAt, hangsUpAt) = (digits, now + patience, hangsUpAt.map { $0 + patience })
+        let timeout = Self.timeoutForKeys + .seconds(digits.count)
+        (keysUnderWay, stepsAt, hangsUpAt) = (digits, now + timeout, hangsUpAt.map { $0 + timeout })
         return true
     }
 

@@ -98,7 +98,7 @@ public final class PhoneCall {
     /// How long after the end media may still tell what it had heard before.
     static let lingering = Duration.milliseconds(50)
     /// How long after a hang-up a first response may come, which a CANCEL waits for (RFC 3261 §9.1): the INVITE was sent three times then.
-    private static let patienceAfterHangUp = Duration.seconds(2)
+    private static let timeoutAfterHangUp = Duration.seconds(2)
 
     init(phone: Phone, leg: MediaLegID, peer: Text, isOutgoing: Bool, identity: PhoneIdentity, script: CallScript, at now: Instant)
         throws(MediaError)
@@ -127,7 +127,7 @@ public final class PhoneCall {
             if session != nil, record.status == 0 { record.status = 480 }
             close(at: now)
         }
-        if state == .ending, isUnheard { givesUpAt = now + Self.patienceAfterHangUp }
+        if state == .ending, isUnheard { givesUpAt = now + Self.timeoutAfterHangUp }
     }
 
     /// It is over as it is, though our BYE or its like is not answered; nothing but what has been sent is said to the other side.
@@ -164,7 +164,7 @@ public final class PhoneCall {
     private var telephoneEventsAreMissing: Bool { signalling.agreed?.telephoneEvents.isEmpty == true }
 
     private func tellKeys(_ digits: [DTMFDigit], at now: Instant) -> Bool {
-        let keys = digits.compactMap { $0.character.asciiValue.map { KeyPress(key: $0, duration: nil) } }
+        let keys = digits.compactMap { $0.character.asciiValue.map { DTMFPress(key: $0, duration: nil) } }
         return session?.tell(keys, at: now) { [weak self] now in self?.receive(.digitsSent, at: now) } ?? false
     }
 

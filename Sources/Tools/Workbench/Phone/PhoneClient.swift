@@ -17,9 +17,9 @@ extension PhoneClient {
     public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { phone.agent.receive(bytes, over: flow, at: now) }
     public func answersMalformed(over flow: Flow, at now: Instant) -> Bool { phone.agent.answersMalformed(over: flow, at: now) }
     public func owesAnswer(over flow: Flow) -> Bool { phone.agent.owesAnswer(over: flow) }
-    public func peerFinished(_ flow: Flow, at now: Instant) { phone.agent.peerFinished(flow, at: now) }
+    public func peerHalfClosed(_ flow: Flow, at now: Instant) { phone.agent.peerHalfClosed(flow, at: now) }
     public func failed(_ flow: Flow, at now: Instant) { phone.agent.failed(flow, at: now) }
-    public func undelivered(_ beginning: [UInt8], at now: Instant) { phone.undelivered(beginning, at: now) }
+    public func portUnreachable(_ beginning: [UInt8], at now: Instant) { phone.portUnreachable(beginning, at: now) }
     public func advance(to now: Instant) { phone.advance(to: now) }
     public var deadline: Instant? { phone.deadline }
 }

@@ -87,9 +87,9 @@ public struct PacketFigures: Codable, Hashable, Sendable {
     /// Whether what was sent could be heard.
     public var outgoing: DirectionVerdict.Sound?
     /// All of the call, in milliseconds.
-    public var jitters: SpreadFigures?
+    public var jitters: HistogramFigures?
     /// All of the call, in milliseconds.
-    public var roundTrips: SpreadFigures?
+    public var roundTrips: HistogramFigures?
 }
 
 /// What was heard.

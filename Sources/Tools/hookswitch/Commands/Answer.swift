@@ -69,17 +69,17 @@ struct Answer: ExplainedCommand {
     var jsonLines = false
 
     func run() throws {
-        let plan = try plan(), teller = Teller(json || jsonLines ? .standardError : .standardOutput)
-        let interface = jsonLines ? PhoneInterface(PhoneLines(teller: teller)) : nil
-        defer { teller.finish() }
-        try AnswerRun(plan, teller: teller, interface: interface) { number, result, file in
+        let plan = try plan(), reporter = ProgressReporter(json || jsonLines ? .standardError : .standardOutput)
+        let interface = jsonLines ? PhoneInterface(PhoneLines(reporter: reporter)) : nil
+        defer { reporter.finish() }
+        try AnswerRun(plan, reporter: reporter, interface: interface) { number, result, file in
             let call = AnsweredCall(number: number, recordedIn: file, result: result)
             if let lines = interface?.lines {
                 lines.tellResult(call, of: number, recordedIn: nil)
             } else if json {
                 try printJSONLine(call)
             } else {
-                teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file)))
+                reporter.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file)))
             }
         }.perform()
         try interface?.lines.finish()

@@ -63,10 +63,10 @@ struct Call: ExplainedCommand {
     var jsonLines = false
 
     func run() throws {
-        let plan = try plan(), teller = Teller(json || jsonLines ? nil : .standardOutput)
-        let interface = jsonLines ? PhoneInterface(PhoneLines(teller: teller)) : nil
-        let outcome = try CallRun(plan, teller: teller, interface: interface).perform()
-        teller.finish()
+        let plan = try plan(), reporter = ProgressReporter(json || jsonLines ? nil : .standardOutput)
+        let interface = jsonLines ? PhoneInterface(PhoneLines(reporter: reporter)) : nil
+        let outcome = try CallRun(plan, reporter: reporter, interface: interface).perform()
+        reporter.finish()
         try tell(outcome, interface?.lines)
         if let complaint = outcome.complaint { throw complaint }
         if !outcome.result.isGood { throw ExitCode(.bad) }
@@ -88,13 +88,13 @@ struct Call: ExplainedCommand {
         let target = try CallTarget(target, server: try phone.serverAddress(), transport: try phone.wantedTransport())
         let caller = try identity()
         let length = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...86_400) }
-        let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
+        let timeout = try Bounded.seconds(self.timeout, option: "--timeout", in: 1...3_600)
         let digits = try digits()
         let sound = try Sound(play: play, tone: tone, otherwise: .speech), expected = try ExpectedSound(option: expect)
         let recordings = try record.map { try CallRecordings(path: $0.named(by: "--record")) }
         return CallPlan(
             target: target.uri, settings: try settings(target, caller), script: script(sound, expected, digits, length), sound: sound,
-            registers: line.register != nil, patience: patience, recordings: recordings)
+            registers: line.register != nil, timeout: timeout, recordings: recordings)
     }
 
     private func settings(_ target: CallTarget, _ caller: Identity?) throws -> LivePhoneSettings {

@@ -14,7 +14,7 @@ struct Check: ExplainedCommand {
     static let configuration = CommandConfiguration(
         abstract: "Validate the configuration and print what would be advertised to whom.",
         discussion: """
-            Listens nowhere; reads the call directories and asks the name system where trunks are.
+            Listens nowhere; reads the call directories and asks DNS where trunks are.
             \(ExitStatus.sentence(exits))
             """)
 

@@ -29,9 +29,9 @@ struct Demo: ExplainedCommand {
     @Flag(help: "Print one JSON object, and nothing else.") var json = false
 
     func run() throws {
-        let settings = try settings(), teller = Teller(json ? nil : .standardOutput)
-        let report = try DemoRun(settings, teller: teller).perform()
-        teller.finish()
+        let settings = try settings(), reporter = ProgressReporter(json ? nil : .standardOutput)
+        let report = try DemoRun(settings, reporter: reporter).perform()
+        reporter.finish()
         if json {
             try printJSON(report)
         } else {

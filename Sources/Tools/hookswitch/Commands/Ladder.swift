@@ -61,6 +61,6 @@ struct LadderCommand: ExplainedCommand {
         let length = record.length.map { ", \(CallsTable.length($0)) long" } ?? ""
         let head =
             "\(WallTime.local(first.began.wall))  \(parties)  \(CallsTable.status(record.disposition, record.status))\(length): \(record.reason)"
-        return "\(head.harmless.onOneLine)\nfirst event \(first.run.position(first.sequence))\n\(ladder.text)"
+        return "\(head.sanitized.onOneLine)\nfirst event \(first.run.position(first.sequence))\n\(ladder.text)"
     }
 }

@@ -47,9 +47,9 @@ struct Load: ExplainedCommand {
 
     func run() throws {
         let order = try options.order()
-        let teller = Teller(.standardError)
-        let report = try LoadRun(order, teller: teller).perform()
-        teller.finish()
+        let reporter = ProgressReporter(.standardError)
+        let report = try LoadRun(order, reporter: reporter).perform()
+        reporter.finish()
         try Delivery.all([
             { if !order.outputs.printsToStandardOutput { try StandardOutput.print(LoadText.lines(report).joined(separator: "\n")) } },
             { try order.outputs.write(report) },

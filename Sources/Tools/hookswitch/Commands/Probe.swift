@@ -31,20 +31,20 @@ struct Probe: ExplainedCommand {
     @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
-        let teller = Teller(json ? nil : .standardError), report = try examine(telling: teller)
-        teller.finish()
+        let reporter = ProgressReporter(json ? nil : .standardError), report = try examine(telling: reporter)
+        reporter.finish()
         if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
         if report.status != .good { throw ExitCode(report.status) }
     }
 
-    func examine(telling teller: Teller = Teller(nil)) throws -> ProbeReport {
+    func examine(telling reporter: ProgressReporter = ProgressReporter(nil)) throws -> ProbeReport {
         let server = try SocketAddress(ofServer: address, option: "probe")
-        let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...60)
+        let timeout = try Bounded.seconds(self.timeout, option: "--timeout", in: 1...60)
         for (option, number) in [("--tone", tone), ("--echo", echo)] where !Self.isNumber(number) {
             throw Failure.usage("\(option) takes a number of the gateway as 9197, got '\(number)'")
         }
         func call(_ number: String) throws -> ProbeEvidence {
-            try ProbeCall(number: number, server: server, usesTCP: tcp, patience: patience, teller: teller).evidence()
+            try ProbeCall(number: number, server: server, usesTCP: tcp, timeout: timeout, reporter: reporter).evidence()
         }
         let heard = try call(tone), echoed = heard.hasAnswer ? try call(echo) : nil
         return ProbeReport(server: server, usesTCP: tcp, tone: heard, echo: echoed)

@@ -23,7 +23,8 @@ struct Reference: ExplainedCommand {
         if page == ReferencePage.manual { return try ManualPage().text }
         guard let known = ReferencePage(rawValue: page) else {
             throw Failure.usage(
-                "there is no page '\(page)'\(Nearest.hint(for: page, among: ReferencePage.names)) (see 'hookswitch reference --help')")
+                "there is no page '\(page)'\(SpellingSuggestion.hint(for: page, among: ReferencePage.names)) (see 'hookswitch reference --help')"
+            )
         }
         return try known.markdown
     }

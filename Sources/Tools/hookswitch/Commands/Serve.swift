@@ -46,7 +46,7 @@ struct Serve: ExplainedCommand {
 
     private func serve(_ configuration: ServeConfiguration, _ log: NoticeLog, since begin: Instant) throws {
         if let folder = configuration.dataFolder { try NamedFile.makeFolder(folder) }
-        let claim = try configuration.dataFolder.map(FolderClaim.init)
+        let claim = try configuration.dataFolder.map(LockFile.init)
         defer { withExtendedLifetime(claim) {} }
         ProcessResources.raiseDescriptorLimit()
         ProcessResources.shareMemory()
@@ -54,7 +54,7 @@ struct Serve: ExplainedCommand {
         let store = try Self.openStore(configuration, log)
         let running = Mutex<GatewayServer?>(nil)
         // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
-        let monitor = try Self.monitor(configuration) { running.withLock(\.self)?.figures }, memory = MemoryKeeper()
+        let monitor = try Self.monitor(configuration) { running.withLock(\.self)?.figures }, memory = MallocTrimmer()
         let server = try Self.start(configuration, store, log)
         running.withLock { $0 = server }
         let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)

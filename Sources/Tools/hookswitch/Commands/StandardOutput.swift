@@ -8,7 +8,7 @@ enum StandardOutput {
 
     /// Writes the text and a newline, for a person: what a stranger wrote in it is no command to a terminal.
     /// - Throws: a `Failure` with exit code 3; `readerHasGone`, without a word, when nobody reads any more.
-    static func print(_ text: String, to descriptor: Int32 = STDOUT_FILENO) throws { try write(text.harmless + "\n", to: descriptor) }
+    static func print(_ text: String, to descriptor: Int32 = STDOUT_FILENO) throws { try write(text.sanitized + "\n", to: descriptor) }
 
     /// Writes the text and a newline, for a program, or with colours of ours.
     static func printExactly(_ text: String) throws { try write(text + "\n", to: STDOUT_FILENO) }

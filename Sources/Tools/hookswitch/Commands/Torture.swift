@@ -46,9 +46,9 @@ struct Torture: ExplainedCommand {
     func run() throws {
         let order = try self.order()
         if list { return try printList(order.cases) }
-        let teller = Teller(json ? .standardError : .standardOutput)
-        let report = try TortureRun(order, teller: teller).perform()
-        teller.finish()
+        let reporter = ProgressReporter(json ? .standardError : .standardOutput)
+        let report = try TortureRun(order, reporter: reporter).perform()
+        reporter.finish()
         try Delivery.all([
             { if json { try printJSON(report) } else { try StandardOutput.print(TortureText.summary(report).joined(separator: "\n")) } },
             { try order.junit?.write(TortureJUnit.text(report)) },

@@ -4,7 +4,7 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// Where a trunk's target is, as the name system says now: for a person, before calls depend on it.
+/// Where a trunk's target is, as DNS says now: for a person, before calls depend on it.
 struct TrunkLookup: Encodable {
     var line: String
     var target: String
@@ -33,7 +33,7 @@ struct TrunkLookup: Encodable {
         return DNSResolver(settings)
     }
 
-    /// Where a target is, once everything is known that the name system says.
+    /// Where a target is, once everything is known that DNS says.
     static func location(of target: TrunkConfiguration.Target, _ configuration: ServeConfiguration, _ resolver: DNSResolver?)
         -> ServerLocation.Result?
     {

@@ -36,7 +36,7 @@ struct ConfigurationFile {
         for (name, place) in directoriesOfLines where !known.contains(name) {
             let there = known.isEmpty ? "; there are none (see directories.block and directories.identify)" : ""
             throw ConfigurationError(
-                place: place, message: "no directory is named '\(name)'\(Nearest.hint(for: name, among: known))\(there)")
+                place: place, message: "no directory is named '\(name)'\(SpellingSuggestion.hint(for: name, among: known))\(there)")
         }
     }
 
@@ -99,7 +99,7 @@ struct ConfigurationFile {
 
     private func unknown(_ path: String, _ place: String) -> ConfigurationError {
         let siblings = Setting.all.map(\.path) + Setting.groups.map(\.self) + ["lines"]
-        return ConfigurationError(place: place, message: "unknown setting '\(path)'\(Nearest.hint(for: path, among: siblings))")
+        return ConfigurationError(place: place, message: "unknown setting '\(path)'\(SpellingSuggestion.hint(for: path, among: siblings))")
     }
 
     private func value(of node: Node, place: String) throws -> SettingValue {
@@ -163,7 +163,8 @@ struct ConfigurationFile {
             guard let setting = Setting.all.first(where: { $0.environmentName == name }) else {
                 if Self.isOfService(name, text) { continue }
                 let known = Setting.all.map(\.environmentName)
-                throw ConfigurationError(place: "environment", message: "unknown variable \(name)\(Nearest.hint(for: name, among: known))")
+                throw ConfigurationError(
+                    place: "environment", message: "unknown variable \(name)\(SpellingSuggestion.hint(for: name, among: known))")
             }
             try apply(setting, SettingValue(scalars: [text], place: "environment: \(name)"))
         }
@@ -177,7 +178,8 @@ struct ConfigurationFile {
             let typed = parts[0].hasPrefix("--")
             guard let setting = typed ? SettingFlags.setting(parts[0]) : Setting.named(parts[0]) else {
                 throw ConfigurationError(
-                    place: "--set", message: "unknown setting '\(parts[0])'\(Nearest.hint(for: parts[0], among: Setting.all.map(\.path)))")
+                    place: "--set",
+                    message: "unknown setting '\(parts[0])'\(SpellingSuggestion.hint(for: parts[0], among: Setting.all.map(\.path)))")
             }
             let place = typed ? "--\(SettingFlags.flagName(setting))" : "--set \(parts[0])"
             guard seen.insert(setting.path).inserted else {

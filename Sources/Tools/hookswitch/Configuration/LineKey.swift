@@ -99,13 +99,13 @@ struct LineKey: Sendable {
 
     private static let trunk: [LineKey] = [
         LineKey("trunk", "{ … }", .unset("none"), "calls go to a SIP peer or carrier, and come from it"),
-        LineKey("trunk.host", "name[:port]", .unset("needed without `targets`"), "the one server, or a domain that the name system knows"),
+        LineKey("trunk.host", "name[:port]", .unset("needed without `targets`"), "the one server, or a domain that DNS knows"),
         LineKey("trunk.targets", "[{ … }]", .unset("the `host`"), "several servers"),
         LineKey("trunk.targets.host", "name[:port]", .needed, "one server"),
         LineKey("trunk.targets.transport", "udp|tcp|tls", .unset("that of the trunk"), "how it is reached"),
         LineKey("trunk.targets.priority", "0-65535", .value("0"), "lower ones are tried first"),
         LineKey("trunk.targets.weight", "0-65535", .value("1"), "its share among those of one priority"),
-        LineKey("trunk.transport", "udp|tcp|tls", .unset("what the name system says, else udp"), "how servers are reached"),
+        LineKey("trunk.transport", "udp|tcp|tls", .unset("what DNS says, else udp"), "how servers are reached"),
         LineKey("trunk.tcp", "true|false", .value("false"), "as `transport: tcp`"),
         LineKey("trunk.username", "text", .unset("none"), "our name there, for challenges"),
         LineKey("trunk.password", "text", .unset("none"), "the password of `username`"),

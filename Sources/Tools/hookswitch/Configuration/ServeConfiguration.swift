@@ -142,7 +142,7 @@ struct ServeConfiguration {
                 switch lines[member.number]?.endpoint {
                 case .devices, .trunk: break
                 case nil:
-                    let hint = Nearest.hint(
+                    let hint = SpellingSuggestion.hint(
                         for: member.number.description, among: lines.keys.filter { $0 != line.number }.map(\.description))
                     throw ConfigurationError(place: place, message: "its member \(member.number) is no line\(hint)")
                 case .application, .group, .script:

@@ -109,7 +109,7 @@ extension Setting {
         Setting(
             path: "media.inband-dtmf", takes: "true|false", default: .value("false"),
             help: "keys are sought in the sound of peers without telephone-event, which costs a decoding"
-        ) { $0.gateway.media.hearsKeys = try $1.flag },
+        ) { $0.gateway.media.detectsDTMF = try $1.flag },
         Setting(
             path: "media.targets.allow", takes: "networks", default: .unset("anywhere"), help: "networks that peers may name for media"
         ) {

@@ -160,7 +160,9 @@ struct SettingValue {
             let name = try text
             guard let codec = Codec(catalogueName: Text(name)) else {
                 let known = Codec.catalogue.map { $0.catalogueName.description }
-                throw fail("knows no codec '\(name)'\(Nearest.hint(for: name, among: known)); there are \(known.joined(separator: ", "))")
+                throw fail(
+                    "knows no codec '\(name)'\(SpellingSuggestion.hint(for: name, among: known)); there are \(known.joined(separator: ", "))"
+                )
             }
             return codec
         }
@@ -180,7 +182,8 @@ struct SettingValue {
             let names = DigestAlgorithm.allCases.map { $0.text.description }
             guard let algorithm = DigestAlgorithm(Text(try text)) else {
                 throw fail(
-                    "knows no digest \(shown)\(Nearest.hint(for: try text, among: names)); there are \(names.joined(separator: ", "))")
+                    "knows no digest \(shown)\(SpellingSuggestion.hint(for: try text, among: names)); there are \(names.joined(separator: ", "))"
+                )
             }
             return algorithm
         }
@@ -200,7 +203,7 @@ struct SettingValue {
     func oneOf(_ names: [String]) throws -> String {
         let name = try text
         guard names.contains(name) else {
-            throw fail("takes one of \(names.joined(separator: ", ")), got '\(name)'\(Nearest.hint(for: name, among: names))")
+            throw fail("takes one of \(names.joined(separator: ", ")), got '\(name)'\(SpellingSuggestion.hint(for: name, among: names))")
         }
         return name
     }
@@ -210,17 +213,17 @@ struct SettingValue {
 
 extension String {
     /// With what is a command to a terminal as Swift writes it.
-    var onOneLine: String { unicodeScalars.contains(where: \.isCommand) ? unicodeScalars.map(\.shown).joined() : self }
+    var onOneLine: String { unicodeScalars.contains(where: \.isControlCharacter) ? unicodeScalars.map(\.shown).joined() : self }
 
     var trimmingSpaces: String { Text(self).trimmed.description }
 }
 
 extension Unicode.Scalar {
-    fileprivate var shown: String { isCommand ? escaped(asASCII: true) : String(self) }
+    fileprivate var shown: String { isControlCharacter ? escaped(asASCII: true) : String(self) }
 }
 
 /// The valid name that is nearest to a mistyped one.
-enum Nearest {
+enum SpellingSuggestion {
     /// ` (did you mean 'x'?)`, or nothing where no name is near.
     static func hint(for name: String, among names: some Sequence<String>) -> String {
         self.name(for: name, among: names).map { " (did you mean '\($0)'?)" } ?? ""

@@ -6,7 +6,8 @@ extension Node.Mapping {
     /// - Throws: the first that is none of these, with the nearest valid one.
     func refuseUnknown(among keys: [String], at place: (_ key: Node) -> String) throws(ConfigurationError) {
         for (key, _) in self where !keys.contains(key.string ?? "") {
-            throw ConfigurationError(place: place(key), message: "unknown setting\(Nearest.hint(for: key.string ?? "", among: keys))")
+            throw ConfigurationError(
+                place: place(key), message: "unknown setting\(SpellingSuggestion.hint(for: key.string ?? "", among: keys))")
         }
     }
 }

@@ -44,8 +44,8 @@ final class DemoGateway {
     ///
     /// Transactions that only wait for repetitions of messages that were answered (RFC 3261 §17, 32 s over UDP) are not of the call any
     /// more.
-    func leftovers(patience: Duration = .seconds(3)) -> [String] {
-        let end = MonotonicClock.now + patience
+    func leftovers(timeout: Duration = .seconds(3)) -> [String] {
+        let end = MonotonicClock.now + timeout
         while true {
             let left = leftoversNow
             if left.isEmpty || MonotonicClock.now >= end { return left }

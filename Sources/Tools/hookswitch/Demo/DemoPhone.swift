@@ -27,8 +27,8 @@ final class DemoPhone: Sendable {
     }
 
     /// False when it is not over in time.
-    func waitUntilOver(_ patience: Duration) -> Bool {
-        notes.over.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds))) == .success
+    func waitUntilOver(_ timeout: Duration) -> Bool {
+        notes.over.wait(timeout: .now() + .milliseconds(Int(timeout.wholeMilliseconds))) == .success
     }
 
     func close() { phone.close() }
@@ -75,15 +75,17 @@ final class DemoNotes: Sendable {
 
 extension DemoPhone {
     /// 1001 registers, and calls.
-    static func caller(_ gateway: DemoGateway, _ settings: DemoSettings, source: MediaSource, _ teller: Teller) throws -> DemoPhone {
+    static func caller(_ gateway: DemoGateway, _ settings: DemoSettings, source: MediaSource, _ reporter: ProgressReporter) throws
+        -> DemoPhone
+    {
         let line = DemoGateway.lines[0], target = URI(user: DemoGateway.lines[1].number, address: gateway.address)
         var script = CallScript()
         (script.source, script.duration) = (source, settings.duration)
-        return try make(gateway, line, settings, .call(target, script, as: account(of: line), patience: .seconds(10))) { event, notes in
+        return try make(gateway, line, settings, .call(target, script, as: account(of: line), timeout: .seconds(10))) { event, notes in
             switch event {
-            case .registered: teller.say("\(line.number) \(line.name) is registered, and calls 1002")
-            case .leg(_, .ringing): teller.say("\(line.number) hears ringing")
-            case .leg(_, .connected): teller.say("\(line.number) is connected: both speak for \(CallText.seconds(settings.duration))")
+            case .registered: reporter.say("\(line.number) \(line.name) is registered, and calls 1002")
+            case .leg(_, .ringing): reporter.say("\(line.number) hears ringing")
+            case .leg(_, .connected): reporter.say("\(line.number) is connected: both speak for \(CallText.seconds(settings.duration))")
             case .call(let call): notes.value.withLock { $0.record = call.caller }
             case .finished(let failure):
                 notes.value.withLock { $0.failure = failure }
@@ -94,7 +96,9 @@ extension DemoPhone {
     }
 
     /// 1002 registers, and answers one call.
-    static func callee(_ gateway: DemoGateway, _ settings: DemoSettings, source: MediaSource, _ teller: Teller) throws -> DemoPhone {
+    static func callee(_ gateway: DemoGateway, _ settings: DemoSettings, source: MediaSource, _ reporter: ProgressReporter) throws
+        -> DemoPhone
+    {
         let line = DemoGateway.lines[1]
         var policy = AnswerPolicy()
         (policy.answersAfter, policy.totalCalls, policy.script.source) = (settings.answersAfter, 1, source)
@@ -104,7 +108,7 @@ extension DemoPhone {
             case .registrationFailed(let failure, _):
                 notes.value.withLock { $0.failure = "the registration failed\(failure.suffix)" }
                 notes.registered.signal()
-            case .leg(_, .ringing): teller.say("\(line.number) \(line.name) rings")
+            case .leg(_, .ringing): reporter.say("\(line.number) \(line.name) rings")
             case .leg(_, .ended(let record)): notes.value.withLock { $0.record = record }
             case .finished:
                 notes.registered.signal()

@@ -23,16 +23,16 @@ struct DemoSettings: Sendable {
 /// Two telephones, bridged by a gateway: everything real, on loopback, in one process.
 struct DemoRun {
     private let settings: DemoSettings
-    private let teller: Teller
+    private let reporter: ProgressReporter
 
-    init(_ settings: DemoSettings, teller: Teller) { (self.settings, self.teller) = (settings, teller) }
+    init(_ settings: DemoSettings, reporter: ProgressReporter) { (self.settings, self.reporter) = (settings, reporter) }
 
     /// SIGINT, SIGTERM, SIGHUP and a reader of the output that goes end it early, and leave nothing either.
     ///
     /// - Throws: exit code 3, when it could not even begin. What was begun is ended all the same, in order: the telephones, then the
     ///   gateway.
     func perform() throws -> DemoReport {
-        let phones = DemoPhones(), signals = HangupSignals(teller)
+        let phones = DemoPhones(), signals = HangupSignals(reporter)
         signals.whenAsked { phones.stop() }
         defer { withExtendedLifetime(signals) {} }
         return try performed(phones)
@@ -40,7 +40,7 @@ struct DemoRun {
 
     private func performed(_ phones: DemoPhones) throws -> DemoReport {
         let gateway = try DemoGateway()
-        teller.say("a gateway listens at udp \(gateway.address), with the lines 1001 and 1002")
+        reporter.say("a gateway listens at udp \(gateway.address), with the lines 1001 and 1002")
         var (report, caller, callee) = (DemoReport(), CallRecord?.none, CallRecord?.none)
         do {
             (caller, callee) = try call(over: gateway, phones, &report)
@@ -53,15 +53,15 @@ struct DemoRun {
     }
 
     private func call(over gateway: DemoGateway, _ phones: DemoPhones, _ report: inout DemoReport) throws -> (CallRecord?, CallRecord?) {
-        let callee = try DemoPhone.callee(gateway, settings, source: settings.callee, teller)
+        let callee = try DemoPhone.callee(gateway, settings, source: settings.callee, reporter)
         defer { callee.close() }
         phones.add(callee)
         guard callee.waitUntilRegistered() else {
             report.failures.append("1002: \(callee.failure ?? "no answer to its registration")")
             return (nil, nil)
         }
-        teller.say("1002 Bob is registered")
-        let caller = try DemoPhone.caller(gateway, settings, source: settings.caller, teller)
+        reporter.say("1002 Bob is registered")
+        let caller = try DemoPhone.caller(gateway, settings, source: settings.caller, reporter)
         defer { caller.close() }
         phones.add(caller)
         if !caller.waitUntilOver(settings.duration + .seconds(20)) { report.failures.append("1001: the call does not end") }

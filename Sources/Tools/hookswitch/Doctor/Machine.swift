@@ -64,7 +64,7 @@ struct Machine {
         }
         if !folder.isEmpty, !isFolder.boolValue { return .noFolder(folder) }
         guard access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 else { return .unwritable }
-        do { _ = try FolderClaim(path) } catch { return .inUse }
+        do { _ = try LockFile(path) } catch { return .inUse }
         return nil
     }
 

@@ -57,19 +57,19 @@ struct ProbeCall {
     var number: String
     var server: SocketAddress
     var usesTCP: Bool
-    var patience: Duration
-    var teller: Teller
+    var timeout: Duration
+    var reporter: ProgressReporter
 
     /// SIGINT and SIGTERM hang up.
     /// - Throws: exit code 3 when it was stopped: what it would show then is nobody's fault.
     func evidence() throws -> ProbeEvidence {
-        let ending = DispatchSemaphore(value: 0), shared = Shared(number, teller), wasStopped = Mutex(false)
-        let signals = HangupSignals(teller, exitCodeAtOnce: 3), phone = try start(shared, ending)
+        let ending = DispatchSemaphore(value: 0), shared = Shared(number, reporter), wasStopped = Mutex(false)
+        let signals = HangupSignals(reporter, exitCodeAtOnce: 3), phone = try start(shared, ending)
         signals.whenAsked {
             wasStopped.withLock { $0 = true }
             phone.stop()
         }
-        if ending.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds) + 40_000)) == .timedOut { phone.stop() }
+        if ending.wait(timeout: .now() + .milliseconds(Int(timeout.wholeMilliseconds) + 40_000)) == .timedOut { phone.stop() }
         withExtendedLifetime(signals) {}
         phone.close()
         if wasStopped.withLock(\.self) { throw Failure.cannotRun("the probe was stopped") }
@@ -81,18 +81,18 @@ struct ProbeCall {
         private let state: Mutex<ProbeEvidence>
         private let record = Mutex<CallRecord?>(nil)
         private let number: String
-        private let teller: Teller
+        private let reporter: ProgressReporter
 
-        init(_ number: String, _ teller: Teller) {
+        init(_ number: String, _ reporter: ProgressReporter) {
             state = Mutex(ProbeEvidence(number: number))
-            (self.number, self.teller) = (number, teller)
+            (self.number, self.reporter) = (number, reporter)
         }
 
         func hear(_ event: LoadClient.Event) {
             switch event {
             case .leg(_, .traced(.received, let message, let isRepeated)): state.withLock { Self.note(message, isRepeated, in: &$0) }
             case .leg(_, .traced(.sent, let message, retransmission: false)) where message.method == .cancel:
-                teller.say("\(number) is not answered: waiting for the end of its call")
+                reporter.say("\(number) is not answered: waiting for the end of its call")
             case .call(let call): self.record.withLock { $0 = call.caller }
             default: break
             }
@@ -131,16 +131,16 @@ struct ProbeCall {
     }
 
     private func start(_ shared: Shared, _ ending: DispatchSemaphore) throws -> LivePhone<LoadClient> {
-        teller.say("calling \(number)")
+        reporter.say("calling \(number)")
         var settings = LivePhoneSettings(user: "probe", server: server)
         (settings.transport, settings.codecs) = (usesTCP ? .tcp : .udp, [.pcmu, .pcma])
         settings.mediaPorts = try FreePorts.block(of: 8, server.address.family)
-        let plan = (settings: settings, target: URI(user: Text(number), address: server), patience: patience)
+        let plan = (settings: settings, target: URI(user: Text(number), address: server), timeout: timeout)
         do throws(LivePhoneError) {
             return try LivePhone(settings) { phone in
                 var script = CallScript()
                 (script.source, script.expectation, script.duration) = (Sound.speech.source(repeats: true), .echo, .seconds(3))
-                let client = LoadClient(phone: phone, plan: .call(plan.target, script, patience: plan.patience))
+                let client = LoadClient(phone: phone, plan: .call(plan.target, script, timeout: plan.timeout))
                 client.onEvent = { event, _ in
                     shared.hear(event)
                     if case .finished = event { ending.signal() }

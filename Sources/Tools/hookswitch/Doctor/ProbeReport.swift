@@ -105,7 +105,7 @@ private struct ProbeJudge {
         return Way(
             name: "RTP in", state: .dead, text: "not one packet of the tone came",
             remedy:
-                "a firewall or translator before this machine drops UDP, or the gateway's machine does not let it out; the gateway's journal says how many it sent (media.closed)"
+                "a firewall or NAT before this machine drops UDP, or the gateway's machine does not let it out; the gateway's journal says how many it sent (media.closed)"
         )
     }
 

@@ -43,7 +43,7 @@ enum CallStatusTerm: Equatable {
         let names = CallDisposition.allCases.map(\.rawValue)
         throw Failure.usage(
             "--status takes \(names.joined(separator: ", ")), a status as 404 or a class as 4xx, got '\(text)'"
-                + Nearest.hint(for: word, among: names))
+                + SpellingSuggestion.hint(for: word, among: names))
     }
 
     func takes(_ call: CallDetailRecord) -> Bool {

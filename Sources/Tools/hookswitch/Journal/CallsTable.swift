@@ -54,7 +54,7 @@ struct CallsTable {
     /// The last column is not filled up, and no column is cut that fits nobody's terminal: what is too long in one has an ellipsis.
     private func line(_ cells: [String], _ call: CallDetailRecord?) -> String {
         let padded = cells.enumerated().map { column, cell in
-            let text = cell.harmless.onOneLine, width = max(widths[column], Self.titles[column].count)
+            let text = cell.sanitized.onOneLine, width = max(widths[column], Self.titles[column].count)
             if column == cells.count - 1 { return text }
             let shown = text.count > Self.most[column] ? text.prefix(Self.most[column] - 1) + "…" : text
             return coloured(shown + String(repeating: " ", count: max(0, width - shown.count)), column, call)

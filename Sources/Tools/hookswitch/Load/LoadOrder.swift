@@ -123,7 +123,7 @@ extension LoadOptions {
             do { return try CallSteps.parse(text) } catch let failure as Failure { throw Failure.usage("--steps: \(failure.message)") }
         }
         if dryRun { plan.calls = 1 }
-        plan.patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
+        plan.timeout = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
         plan.answersAfter = .milliseconds(try Bounded.whole(answerAfter, option: "--answer-after", of: "milliseconds", in: 0...600_000))
         plan.seed = seed ?? UInt64.random(in: 1...9_999_999)
         plan.expects = try ExpectedSound(option: expect)
@@ -172,7 +172,8 @@ extension LoadOptions {
             let pair = part.split(separator: "=", omittingEmptySubsequences: false), name = String(pair.first ?? "")
             guard let kind = CallKind(rawValue: name), kind != .plain else {
                 throw Failure.usage(
-                    "--mix knows no '\(name)'\(Nearest.hint(for: name, among: kinds)); there are \(kinds.joined(separator: ", "))")
+                    "--mix knows no '\(name)'\(SpellingSuggestion.hint(for: name, among: kinds)); there are \(kinds.joined(separator: ", "))"
+                )
             }
             guard pair.count == 2, let value = Double(pair[1].filter { $0 != "%" }), (0...100).contains(value) else {
                 throw Failure.usage("--mix takes percentages as \(name)=5, got '\(part)'")
@@ -208,7 +209,8 @@ extension LoadOptions {
             case .empty: throw Failure.usage("--slo takes terms as setup_p95<200ms,failed<0.1%, got '\(text)'")
             case .noComparison(let term): throw Failure.usage("--slo: '\(term)' compares nothing; write <, <=, > or >=")
             case .unknownName(let name, let term):
-                throw Failure.usage("--slo: '\(term)': there is no '\(name)'\(Nearest.hint(for: name, among: ServiceLevel.names))")
+                throw Failure.usage(
+                    "--slo: '\(term)': there is no '\(name)'\(SpellingSuggestion.hint(for: name, among: ServiceLevel.names))")
             case .noStatistic(let name, let term):
                 throw Failure.usage("--slo: '\(term)': say which: \(name)_p95, \(name)_mean, \(name)_min or \(name)_max")
             case .badStatistic(let name, let term): throw Failure.usage("--slo: '\(term)': '\(name)' is none of p0 to p100, mean, min, max")

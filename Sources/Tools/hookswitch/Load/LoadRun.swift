@@ -7,9 +7,9 @@ import Workbench
 /// A load from the first registration to the report.
 struct LoadRun {
     private let order: LoadOrder
-    private let teller: Teller
+    private let reporter: ProgressReporter
 
-    init(_ order: LoadOrder, teller: Teller) { (self.order, self.teller) = (order, teller) }
+    init(_ order: LoadOrder, reporter: ProgressReporter) { (self.order, self.reporter) = (order, reporter) }
 
     /// SIGINT and SIGTERM end it early; a later one ends the process.
     func perform() throws -> LoadReport {
@@ -23,13 +23,13 @@ struct LoadRun {
         let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
         var process = try order.targetProcess.map(TargetProcess.init)
         let tlsFailure = Mutex<TLSError?>(nil), watch = try LoadWatch(order.outputs, metrics: order.metrics)
-        let signals = HangupSignals(teller, exitCodeAtOnce: 3), began = Date(),
-            load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadTeller(order.plan, teller)
+        let signals = HangupSignals(reporter, exitCodeAtOnce: 3), began = Date(),
+            load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadProgressReporter(order.plan, reporter)
         signals.whenAsked {
             stopped.withLock { $0 = true }
             load.stop()
         }
-        let outcome = load.run(every: teller.isTerminal ? .milliseconds(500) : .seconds(1)) { snapshot in
+        let outcome = load.run(every: reporter.isTerminal ? .milliseconds(500) : .seconds(1)) { snapshot in
             progress.tell(snapshot)
             watch.note(snapshot)
             process?.note(snapshot)
@@ -72,13 +72,13 @@ struct LoadRun {
 }
 
 /// Tells a person at a terminal how a load goes: a line that is written over.
-final class LoadTeller {
+final class LoadProgressReporter {
     private let plan: LoadPlan
-    private let teller: Teller
+    private let reporter: ProgressReporter
 
-    init(_ plan: LoadPlan, _ teller: Teller) { (self.plan, self.teller) = (plan, teller) }
+    init(_ plan: LoadPlan, _ reporter: ProgressReporter) { (self.plan, self.reporter) = (plan, reporter) }
 
-    func tell(_ snapshot: LoadSnapshot) { teller.tick(text(snapshot)) }
+    func tell(_ snapshot: LoadSnapshot) { reporter.tick(text(snapshot)) }
 
     func text(_ snapshot: LoadSnapshot) -> String {
         let progress = snapshot.progress

@@ -63,10 +63,10 @@ final class LoadWatch: Sendable {
         }
     }
 
-    private static func answer(to path: String, _ snapshot: LoadSnapshot?) -> HTTPAnswer {
-        guard path == "/metrics" else { return HTTPAnswer(404, "There is /metrics.\n") }
-        guard let snapshot else { return HTTPAnswer(503, "no figures yet\n") }
-        return HTTPAnswer(200, PrometheusText(snapshot).text, type: "text/plain; version=0.0.4; charset=utf-8")
+    private static func answer(to path: String, _ snapshot: LoadSnapshot?) -> HTTPResponse {
+        guard path == "/metrics" else { return HTTPResponse(404, "There is /metrics.\n") }
+        guard let snapshot else { return HTTPResponse(503, "no figures yet\n") }
+        return HTTPResponse(200, PrometheusText(snapshot).text, type: "text/plain; version=0.0.4; charset=utf-8")
     }
 }
 

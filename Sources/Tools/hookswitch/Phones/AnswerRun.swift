@@ -20,14 +20,14 @@ struct AnswerRun {
     typealias Report = @Sendable (_ number: UInt64, CallResult, _ recordedIn: String?) throws -> Void
 
     private let plan: AnswerPlan
-    private let teller: Teller
+    private let reporter: ProgressReporter
     private let interface: PhoneInterface?
     private let desk: Desk
 
     /// - Parameter report: told of every call when it is over, one after the other, on a queue of its own.
-    init(_ plan: AnswerPlan, teller: Teller, interface: PhoneInterface? = nil, report: @escaping Report) {
-        (self.plan, self.teller, self.interface) = (plan, teller, interface)
-        desk = Desk(plan.recordings, teller: teller, report: report)
+    init(_ plan: AnswerPlan, reporter: ProgressReporter, interface: PhoneInterface? = nil, report: @escaping Report) {
+        (self.plan, self.reporter, self.interface) = (plan, reporter, interface)
+        desk = Desk(plan.recordings, reporter: reporter, report: report)
     }
 
     /// Waits for the last call, or for SIGINT or SIGTERM.
@@ -35,10 +35,10 @@ struct AnswerRun {
     /// - Parameter onStart: called when the port is bound.
     /// - Throws: exit code 3 when the port is in use or a file could not be written, 1 when the registration is refused.
     func perform(onStart: () -> Void = {}) throws {
-        let signals = HangupSignals(teller), phone = try start()
+        let signals = HangupSignals(reporter), phone = try start()
         onStart()
         let place = "\(plan.settings.transport) \(phone.address)"
-        teller.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
+        reporter.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
         let desk = desk,
             quit = { @Sendable in
                 phone.stop()
@@ -62,10 +62,10 @@ struct AnswerRun {
     }
 
     private func start() throws -> LivePhone<LoadClient> {
-        let (plan, desk, teller, interface) = (plan, desk, teller, interface)
+        let (plan, desk, reporter, interface) = (plan, desk, reporter, interface)
         var settings = plan.settings
         let account = plan.registers ? LoadAccount(user: settings.user, credentials: settings.credentials) : nil
-        settings.onTLSFailure = { teller.say("TLS: \($0)") }
+        settings.onTLSFailure = { reporter.say("TLS: \($0)") }
         do throws(LivePhoneError) {
             return try LivePhone(settings) { phone in
                 let client = LoadClient(phone: phone, plan: .answering(plan.policy, as: account))
@@ -97,11 +97,11 @@ private final class Desk: Sendable {
     private let queue = DispatchQueue(label: "desk")
     private let finished = DispatchSemaphore(value: 0)
     private let recordings: CallRecordings?
-    private let teller: Teller
+    private let reporter: ProgressReporter
     private let report: AnswerRun.Report
 
-    init(_ recordings: CallRecordings?, teller: Teller, report: @escaping AnswerRun.Report) {
-        (self.recordings, self.teller, self.report) = (recordings, teller, report)
+    init(_ recordings: CallRecordings?, reporter: ProgressReporter, report: @escaping AnswerRun.Report) {
+        (self.recordings, self.reporter, self.report) = (recordings, reporter, report)
     }
 
     var failure: (any Error)? { state.withLock { $0.failure } }
@@ -109,7 +109,7 @@ private final class Desk: Sendable {
     func hear(_ event: LoadClient.Event) {
         switch event {
         case .registered(let seconds):
-            if state.withLock({ $0.becomesRegistered() }) { teller.say("registered for \(seconds) s; ready") }
+            if state.withLock({ $0.becomesRegistered() }) { reporter.say("registered for \(seconds) s; ready") }
         case .registrationFailed(let failure, let retry): registrationFailed(failure, retry)
         case .leg(let leg, let event): hear(event, of: leg.rawValue)
         case .finished: finished.signal()
@@ -121,7 +121,7 @@ private final class Desk: Sendable {
     private func registrationFailed(_ failure: RegistrationFailure, _ retry: Duration) {
         let refusal = failure.status.flatMap { (400..<500).contains($0) && $0 != 408 ? $0 : nil }
         guard let refusal, !state.withLock({ $0.isRegistered }) else {
-            return teller.say("the registration failed\(failure.suffix); again in \(retry.wholeMilliseconds / 1_000) s")
+            return reporter.say("the registration failed\(failure.suffix); again in \(retry.wholeMilliseconds / 1_000) s")
         }
         note(Failure.bad("the registration was refused with \(refusal)"))
         finished.signal()
@@ -129,11 +129,11 @@ private final class Desk: Sendable {
 
     private func hear(_ event: PhoneCall.Event, of call: UInt64) {
         switch event {
-        case .ringing: teller.say("call \(call) rings")
-        case .connected: teller.say("call \(call) is answered")
-        case .held: teller.say("call \(call) is held by the other side")
-        case .resumed: teller.say("call \(call) is resumed")
-        case .digit(let digit): teller.say("call \(call): key \(digit)")
+        case .ringing: reporter.say("call \(call) rings")
+        case .connected: reporter.say("call \(call) is answered")
+        case .held: reporter.say("call \(call) is held by the other side")
+        case .resumed: reporter.say("call \(call) is resumed")
+        case .digit(let digit): reporter.say("call \(call): key \(digit)")
         case .recorded(let samples, let rate): queue.async { self.recordings?.append(samples, sampleRate: rate, of: call) }
         case .ended(let record): queue.async { self.conclude(record, call) }
         case .traced, .answered, .mediaStarted, .mediaStopped, .holdChanged, .holdRefused, .transferProgress, .muted, .digitsSent: break
@@ -152,7 +152,7 @@ private final class Desk: Sendable {
         }
         do { try report(call, result, file) } catch {
             note(error)
-            teller.readerHasGone()
+            reporter.readerHasGone()
         }
     }
 

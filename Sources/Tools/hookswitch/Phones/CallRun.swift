@@ -12,7 +12,7 @@ struct CallPlan {
     var script: CallScript
     var sound: Sound
     var registers: Bool
-    var patience: Duration
+    var timeout: Duration
     var recordings: CallRecordings?
 }
 
@@ -26,18 +26,18 @@ struct CallOutcome {
 /// A call of a telephone of our own, from the first packet to the verdict.
 struct CallRun {
     private let plan: CallPlan
-    private let teller: Teller
+    private let reporter: ProgressReporter
     private let interface: PhoneInterface?
     private let ending = DispatchSemaphore(value: 0)
     private let story = Story()
 
-    init(_ plan: CallPlan, teller: Teller, interface: PhoneInterface? = nil) {
-        (self.plan, self.teller, self.interface) = (plan, teller, interface)
+    init(_ plan: CallPlan, reporter: ProgressReporter, interface: PhoneInterface? = nil) {
+        (self.plan, self.reporter, self.interface) = (plan, reporter, interface)
     }
 
     /// Waits for the end of the call. SIGINT and SIGTERM hang up.
     func perform() throws -> CallOutcome {
-        let signals = HangupSignals(teller), phone = try start()
+        let signals = HangupSignals(reporter), phone = try start()
         defer { phone.close() }
         signals.whenAsked { phone.stop() }
         interface?.begin(phone, answers: false) { phone.stop() }
@@ -51,18 +51,18 @@ struct CallRun {
     }
 
     private func start() throws -> LivePhone<LoadClient> {
-        let (plan, teller, story, ending, interface) = (plan, teller, story, ending, interface)
-        teller.say("calling \(plan.target) as \(plan.settings.user)")
+        let (plan, reporter, story, ending, interface) = (plan, reporter, story, ending, interface)
+        reporter.say("calling \(plan.target) as \(plan.settings.user)")
         var settings = plan.settings
         settings.onTLSFailure = { story.note($0) }
         let account = plan.registers ? LoadAccount(user: settings.user, credentials: settings.credentials) : nil
         do throws(LivePhoneError) {
             return try LivePhone(settings) { phone in
-                let client = LoadClient(phone: phone, plan: .call(plan.target, plan.script, as: account, patience: plan.patience))
+                let client = LoadClient(phone: phone, plan: .call(plan.target, plan.script, as: account, timeout: plan.timeout))
                 interface?.attach(to: client)
                 client.onEvent = { [unowned client] event, now in
                     interface?.lines.hear(event, of: client, at: now)
-                    story.hear(event, at: now, recordings: plan.recordings, teller: teller)
+                    story.hear(event, at: now, recordings: plan.recordings, reporter: reporter)
                     if case .finished = event { ending.signal() }
                 }
                 return client
@@ -107,33 +107,33 @@ private final class Story: Sendable {
     func note(_ error: TLSError) { state.withLock { $0.tlsFailure = $0.tlsFailure ?? error } }
     var tlsFailure: TLSError? { state.withLock { $0.tlsFailure } }
 
-    func hear(_ event: LoadClient.Event, at now: Instant, recordings: CallRecordings?, teller: Teller) {
+    func hear(_ event: LoadClient.Event, at now: Instant, recordings: CallRecordings?, reporter: ProgressReporter) {
         switch event {
-        case .registered(let seconds): teller.say("registered for \(seconds) s")
+        case .registered(let seconds): reporter.say("registered for \(seconds) s")
         case .leg(_, .recorded(let samples, let rate)):
             disk.async { recordings?.append(samples, sampleRate: rate, of: 1) }
             guard let start = state.withLock({ $0.connected }) else { return }
-            teller.tick("talking for \((now - start).wholeMilliseconds / 1_000) s, \(CallText.level(of: samples))")
-        case .leg(_, let step): hear(step, at: now, teller)
+            reporter.tick("talking for \((now - start).wholeMilliseconds / 1_000) s, \(CallText.level(of: samples))")
+        case .leg(_, let step): hear(step, at: now, reporter)
         case .call(let call): state.withLock { $0.record = call.caller }
         case .finished(let failure): state.withLock { $0.failure = failure }
         case .began, .registrationFailed, .step: break
         }
     }
 
-    private func hear(_ step: PhoneCall.Event, at now: Instant, _ teller: Teller) {
+    private func hear(_ step: PhoneCall.Event, at now: Instant, _ reporter: ProgressReporter) {
         switch step {
         case .traced: state.withLock { $0.began = $0.began ?? now }
-        case .ringing(let status): teller.say("\(status == 180 ? "ringing" : "progress \(status)") after \(sinceBegin(now)) ms")
+        case .ringing(let status): reporter.say("\(status == 180 ? "ringing" : "progress \(status)") after \(sinceBegin(now)) ms")
         case .connected:
-            teller.say("answered after \(sinceBegin(now)) ms")
+            reporter.say("answered after \(sinceBegin(now)) ms")
             state.withLock { $0.connected = now }
-        case .held: teller.say("the other side holds the call")
-        case .resumed: teller.say("the other side is back")
-        case .digit(let digit): teller.say("heard key \(digit)")
+        case .held: reporter.say("the other side holds the call")
+        case .resumed: reporter.say("the other side is back")
+        case .digit(let digit): reporter.say("heard key \(digit)")
         case .digitsSent:
             state.withLock { $0.digitsAreSent = true }
-            teller.say("all keys are pressed")
+            reporter.say("all keys are pressed")
         case .answered, .mediaStarted, .mediaStopped, .holdChanged, .holdRefused, .transferProgress, .muted, .recorded, .ended: break
         }
     }

@@ -10,12 +10,12 @@ final class HangupSignals {
     private let trap: SignalTrap
     private let wish = Wish()
 
-    init(_ teller: Teller, exitCodeAtOnce: Int32 = 1) {
+    init(_ reporter: ProgressReporter, exitCodeAtOnce: Int32 = 1) {
         trap = SignalTrap(on: DispatchQueue(label: "hangup"), leavesIgnoredHangup: true) { [wish] request in
             if request == .stop { Foundation.exit(exitCodeAtOnce) }
             wish.tell()
         }
-        teller.whenReaderGoes { [wish] in wish.tell() }
+        reporter.whenReaderGoes { [wish] in wish.tell() }
     }
 
     /// Does it when it is to hang up, at once where that was asked for before.

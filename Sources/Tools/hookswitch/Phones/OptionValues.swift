@@ -26,7 +26,8 @@ extension ExpectedSound {
     init(option text: String) throws {
         guard let sound = Self(rawValue: text) else {
             let names = Self.allCases.map(\.rawValue)
-            throw Failure.usage("--expect is sound, prompt, echo or nothing, got '\(text)'\(Nearest.hint(for: text, among: names))")
+            throw Failure.usage(
+                "--expect is sound, prompt, echo or nothing, got '\(text)'\(SpellingSuggestion.hint(for: text, among: names))")
         }
         self = sound
     }

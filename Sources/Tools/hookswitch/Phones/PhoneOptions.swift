@@ -93,7 +93,8 @@ extension PhoneOptions {
         guard let transport else { return tcp ? .tcp : nil }
         let known: [String: Transport] = ["udp": .udp, "tcp": .tcp, "tls": .tls]
         guard let wanted = known[transport] else {
-            throw Failure.usage("--transport is udp, tcp or tls, got '\(transport)'\(Nearest.hint(for: transport, among: known.keys))")
+            throw Failure.usage(
+                "--transport is udp, tcp or tls, got '\(transport)'\(SpellingSuggestion.hint(for: transport, among: known.keys))")
         }
         guard !tcp || wanted == .tcp else { throw Failure.usage("--tcp and --transport \(transport) exclude each other") }
         return wanted
@@ -108,7 +109,7 @@ extension PhoneOptions {
         case "optional": return (.optional, .sdes)
         case let other?:
             throw Failure.usage(
-                "--srtp is sdes, dtls, optional or off, got '\(other)'\(Nearest.hint(for: other, among: ["sdes", "dtls", "optional", "off"]))"
+                "--srtp is sdes, dtls, optional or off, got '\(other)'\(SpellingSuggestion.hint(for: other, among: ["sdes", "dtls", "optional", "off"]))"
             )
         }
     }

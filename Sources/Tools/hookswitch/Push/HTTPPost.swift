@@ -124,7 +124,7 @@ private struct BlockingWire: ~Copyable {
             switch output {
             case .established: break
             case .received(let piece): bytes += piece
-            case .peerFinished: if bytes.isEmpty { throw Failure(description: "the push service does not answer") }
+            case .peerHalfClosed: if bytes.isEmpty { throw Failure(description: "the push service does not answer") }
             case .failed(let error): throw Failure(description: "the push service: \(error)")
             }
         }

@@ -33,7 +33,7 @@ enum CallSteps {
         case _ where words.contains(word): throw Failure.usage("'\(word)' takes no value")
         default:
             throw Failure.usage(
-                "unknown step '\(word)'\(Nearest.hint(for: word, among: words)); there are \(words.joined(separator: ", "))")
+                "unknown step '\(word)'\(SpellingSuggestion.hint(for: word, among: words)); there are \(words.joined(separator: ", "))")
         }
     }
 

@@ -57,7 +57,7 @@ enum ScenarioFile {
     private static func option(_ key: Node, _ value: Node, _ file: String) throws -> [String] {
         let name = key.string ?? "", place = "\(file):\(key.mark?.line ?? 0)"
         guard let isFlag = keys[name] else {
-            throw Failure.usage("\(place): unknown setting '\(name)'\(Nearest.hint(for: name, among: keys.keys))")
+            throw Failure.usage("\(place): unknown setting '\(name)'\(SpellingSuggestion.hint(for: name, among: keys.keys))")
         }
         if name == "steps" { return ["--steps", try steps(value, file)] }
         let text = value.string ?? value.sequence?.map { $0.string ?? "" }.joined(separator: ",")

@@ -31,7 +31,7 @@ extension Torture {
         var plan = TorturePlan(cases, target: place.uri, flow: flow)
         plan.line = try line()
         plan.isExact = exact
-        plan.patience = try Bounded.seconds(timeout, option: "--timeout", in: 0.5...30)
+        plan.timeout = try Bounded.seconds(timeout, option: "--timeout", in: 0.5...30)
         if exact, place.transport == .udp, flow.local.port != 5060 {
             throw Failure.usage("--exact needs --local ADDRESS:5060: that is where the answers to messages without rport go")
         }
@@ -45,7 +45,7 @@ extension Torture {
         let names = only.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         let known = TortureCase.Group.allCases.map(\.rawValue) + TortureCase.all.map(\.name)
         for name in names where !known.contains(name) {
-            throw Failure.usage("--only knows no '\(name)'\(Nearest.hint(for: name, among: known)); --list names all")
+            throw Failure.usage("--only knows no '\(name)'\(SpellingSuggestion.hint(for: name, among: known)); --list names all")
         }
         guard !names.isEmpty else { throw Failure.usage("--only takes names of cases or groups, separated by commas; --list names all") }
         return TortureCase.all.filter { names.contains($0.name) || names.contains($0.group.rawValue) }

@@ -8,23 +8,23 @@ import Workbench
 /// Torture from the first OPTIONS to the report.
 struct TortureRun {
     private let order: TortureOrder
-    private let teller: Teller
+    private let reporter: ProgressReporter
 
-    init(_ order: TortureOrder, teller: Teller) { (self.order, self.teller) = (order, teller) }
+    init(_ order: TortureOrder, reporter: ProgressReporter) { (self.order, self.reporter) = (order, reporter) }
 
     /// SIGINT and SIGTERM leave the cases that are played, in good order; a later one ends the process.
     func perform() throws -> TortureReport {
         guard let plan = order.plan else { preconditionFailure("a list is not played") }
         let began = Date(), start = MonotonicClock.now, progress = Mutex(0), stopped = Mutex(false)
-        let (teller, count) = (teller, plan.cases.count)
-        let signals = HangupSignals(teller, exitCodeAtOnce: 3), torture: LiveTorture
+        let (reporter, count) = (reporter, plan.cases.count)
+        let signals = HangupSignals(reporter, exitCodeAtOnce: 3), torture: LiveTorture
         do throws(LivePhoneError) {
             torture = try LiveTorture(plan) { event in
                 switch event {
-                case .began(let test): teller.tick("[\(progress.withLock { $0 })/\(count)] \(test.name)")
+                case .began(let test): reporter.tick("[\(progress.withLock { $0 })/\(count)] \(test.name)")
                 case .judged(let result):
                     progress.withLock { $0 += 1 }
-                    teller.say(TortureText.line(result))
+                    reporter.say(TortureText.line(result))
                 case .finished: break
                 }
             }

@@ -17,7 +17,7 @@ struct ClientTransactionClock: Sendable {
     /// The request leaves.
     mutating func start(at now: Instant) {
         retransmission = isReliable ? nil : now + interval
-        limit = now + timers.patience
+        limit = now + timers.timeout
     }
 
     func isOver(at now: Instant) -> Bool { limit.map { now >= $0 } ?? false }

@@ -58,7 +58,7 @@ public struct InviteClientTransaction: Sendable {
             clock.stop()
             return [.deliver]
         case (.calling, 200..<300), (.proceeding, 200..<300):
-            (state, clock.retransmission, clock.limit) = (.accepted, nil, now + clock.timers.patience)
+            (state, clock.retransmission, clock.limit) = (.accepted, nil, now + clock.timers.timeout)
             return [.deliver]
         case (.accepted, 200..<300):
             return [.deliver]

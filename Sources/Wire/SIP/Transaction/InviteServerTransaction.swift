@@ -58,12 +58,12 @@ public struct InviteServerTransaction: Sendable {
             hasResponded = true
             return [.sendResponse]
         case (.proceeding, 200..<300):
-            (state, limit) = (.accepted, now + timers.patience)
+            (state, limit) = (.accepted, now + timers.timeout)
             return [.sendResponse]
         case (.accepted, 200..<300):
             return [.sendResponse]
         case (.proceeding, 300..<700):
-            (state, limit) = (.completed, now + timers.patience)
+            (state, limit) = (.completed, now + timers.timeout)
             retransmission = isReliable ? nil : now + interval
             return [.sendResponse]
         default:

@@ -56,7 +56,7 @@ public struct NonInviteServerTransaction: Sendable {
         case (.trying, 200..<700), (.proceeding, 200..<700):
             state = .completed
             guard !isReliable else { return [.sendResponse] + terminate() }
-            limit = now + timers.patience
+            limit = now + timers.timeout
             return [.sendResponse]
         default:
             return []

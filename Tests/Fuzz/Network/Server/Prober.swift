@@ -8,7 +8,7 @@ final class Prober {
     private let socket: DatagramSocket
     private var asked = 0
     /// The longest that an answer may take.
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
 
     init(_ server: ServerProcess) throws {
         self.server = server
@@ -27,8 +27,8 @@ final class Prober {
         while true {
             try server.checkLife()
             let now = MonotonicClock.now
-            guard now - began < Self.patience else {
-                throw Broken("an OPTIONS is not answered within \(Self.patience)\n\(server.transcript)")
+            guard now - began < Self.timeout else {
+                throw Broken("an OPTIONS is not answered within \(Self.timeout)\n\(server.transcript)")
             }
             if sentAt.map({ now - $0 >= .seconds(1) }) ?? true {
                 socket.send(question, to: server.addresses.sip)

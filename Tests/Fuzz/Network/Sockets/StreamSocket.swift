@@ -9,9 +9,9 @@ final class StreamSocket {
     /// Nil where the server does not take it.
     init?(to remote: SocketAddress, from source: IPAddress) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var patience = timeval(tv_sec: 3, tv_usec: 0), yes: Int32 = 1
+        var timeout = timeval(tv_sec: 3, tv_usec: 0), yes: Int32 = 1
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+            setsockopt(descriptor, SOL_SOCKET, option, &timeout, socklen_t(MemoryLayout<timeval>.size))
         }
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)
         let isBound = SocketAddress(source, port: 0).withSockaddr { bind(descriptor, $0, $1) } == 0

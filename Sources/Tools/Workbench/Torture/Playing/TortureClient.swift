@@ -15,7 +15,7 @@ public struct TorturePlan: Sendable {
     /// Messages leave byte for byte; their answers go to where their Via says.
     public var isExact = false
     /// How long the target may take for an answer.
-    public var patience = Duration.seconds(4)
+    public var timeout = Duration.seconds(4)
     /// How long nothing has to come where nothing may.
     public var silence = Duration.milliseconds(300)
     /// Where our descriptions say that we listen; nothing of it is read.
@@ -86,7 +86,7 @@ public final class TortureClient: SignallingEndpoint {
     public func start(at now: Instant) {
         waiting = plan.cases
         let phone = makePhone(.caller)
-        opening = (phone, .options, now + plan.patience)
+        opening = (phone, .options, now + plan.timeout)
         phone.send(TortureRequest(method: .options), at: now)
     }
 
@@ -126,7 +126,7 @@ public final class TortureClient: SignallingEndpoint {
         let phone = makePhone(.callee, calling: URI(host: plan.target.host, port: plan.target.port))
         let address = NameAddress(uri: URI(user: line.user, host: plan.target.host))
         phone.register(address, at: now)
-        (self.line, opening) = (phone, (phone, .register, now + plan.patience))
+        (self.line, opening) = (phone, (phone, .register, now + plan.timeout))
     }
 
     // MARK: Cases
@@ -191,7 +191,7 @@ public final class TortureClient: SignallingEndpoint {
         guard !isOver else { return }
         isOver = true
         guard let line, failure == nil, !isDead else { return conclude(failure, at: now) }
-        (isLeaving, opening) = (true, (line, .register, now + plan.patience))
+        (isLeaving, opening) = (true, (line, .register, now + plan.timeout))
         line.unregister(at: now)
     }
 
@@ -243,10 +243,10 @@ public final class TortureClient: SignallingEndpoint {
     public func owesAnswer(over flow: Flow) -> Bool { false }
 
     /// `failed` follows at once: nothing is owed.
-    public func peerFinished(_ flow: Flow, at now: Instant) {}
+    public func peerHalfClosed(_ flow: Flow, at now: Instant) {}
 
     /// A target that goes down later is found out by its silence.
-    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+    public func portUnreachable(_ beginning: [UInt8], at now: Instant) {
         if opening != nil { failed(plan.flow, at: now) }
     }
 

@@ -44,8 +44,8 @@ final class TorturePlay {
             case .done:
                 index += 1
                 limit = nil
-            case .waits(let patience):
-                if limit == nil { limit = now + patience }
+            case .waits(let timeout):
+                if limit == nil { limit = now + timeout }
                 return
             case .failed(let expected, let came): fail(expected, came, at: now)
             case .unjudged(let reason):
@@ -78,7 +78,7 @@ final class TorturePlay {
         case .answered(let party): return answered(phone(party), isLate)
         case .final(let party, let method, let demand): return final(phone(party), method, demand, isLate)
         case .again(let party, let method): return again(phone(party), method, isLate)
-        case .arrives(let party, let method, let patience): return arrives(phone(party), method, patience, isLate)
+        case .arrives(let party, let method, let timeout): return arrives(phone(party), method, timeout, isLate)
         case .answer(let party, let method, let status, let body, let tag):
             return phone(party).answer(method, status, body, tag: tag, at: now) ? .done : .unjudged("there is no \(method) to answer")
         case .leave(let party):
@@ -94,7 +94,7 @@ final class TorturePlay {
 
     private func answered(_ phone: TorturePhone, _ isLate: Bool) -> Outcome {
         guard let final = phone.last(.invite)?.final else {
-            return isLate ? .unjudged("the call was not answered") : .waits(settings.patience)
+            return isLate ? .unjudged("the call was not answered") : .waits(settings.timeout)
         }
         return (200..<300).contains(final.status) ? .done : .unjudged("the call was not answered: \(final.text)")
     }
@@ -103,7 +103,7 @@ final class TorturePlay {
         guard let exchange = phone.last(method), exchange.isSent else { return .unjudged("no \(method) was sent") }
         let expected = "\(demand.text) to \(method)"
         guard let final = exchange.final else {
-            return isLate ? .failed(expected: expected, came: exchange.soFar) : .waits(settings.patience)
+            return isLate ? .failed(expected: expected, came: exchange.soFar) : .waits(settings.timeout)
         }
         if demand.accepts(final.status) { return judge(final.response, has: demand.header, expected, final.text) }
         if final.status == 401 || final.status == 407 {
@@ -122,13 +122,13 @@ final class TorturePlay {
         let expected = "the same response to \(method) again"
         guard let exchange = phone.last(method), let first = exchange.final, exchange.finals.count > 1, let last = exchange.finals.last
         else {
-            return isLate ? .failed(expected: expected, came: "nothing") : .waits(settings.patience)
+            return isLate ? .failed(expected: expected, came: "nothing") : .waits(settings.timeout)
         }
         if first.status != last.status { return .failed(expected: expected, came: "\(last.text) after \(first.text)") }
         return first.response?.to.tag == last.response?.to.tag ? .done : .failed(expected: expected, came: "\(last.text) with another tag")
     }
 
-    private func arrives(_ phone: TorturePhone, _ method: Method, _ patience: Duration?, _ isLate: Bool) -> Outcome {
+    private func arrives(_ phone: TorturePhone, _ method: Method, _ timeout: Duration?, _ isLate: Bool) -> Outcome {
         if let index = phone.received.firstIndex(where: { $0.message.method == method && !$0.isNoticed }) {
             phone.received[index].isNoticed = true
             return .done
@@ -139,9 +139,9 @@ final class TorturePlay {
                 return .unjudged(
                     "the target did not call \(callee?.local.uri.user?.description ?? "the line"), and answered \(refusal.text)")
             }
-            return isLate ? .unjudged("the target did not call the line") : .waits(settings.patience)
+            return isLate ? .unjudged("the target did not call the line") : .waits(settings.timeout)
         }
-        return isLate ? .failed(expected: "\(method) from the target", came: "nothing") : .waits(patience ?? settings.patience)
+        return isLate ? .failed(expected: "\(method) from the target", came: "nothing") : .waits(timeout ?? settings.timeout)
     }
 
     private func describes(_ phone: TorturePhone, _ check: AnswerCheck) -> Outcome {
@@ -174,7 +174,7 @@ final class TorturePlay {
             return .done
         }
         guard isLate else {
-            return .waits(message.demand.isSilence || message.traits.contains(.maySilence) ? settings.silence : settings.patience)
+            return .waits(message.demand.isSilence || message.traits.contains(.maySilence) ? settings.silence : settings.timeout)
         }
         result.came = sent.soFar
         if message.demand.isSilence || message.traits.contains(.maySilence) { return .done }
@@ -195,7 +195,7 @@ final class TorturePlay {
         }
         caller.send(bytes: dressed.bytes, callID: dressed.callID, at: now)
         if let exchange = caller.sent.last { self.message = (exchange, message) }
-        return .waits(message.demand.isSilence || message.traits.contains(.maySilence) ? settings.silence : settings.patience)
+        return .waits(message.demand.isSilence || message.traits.contains(.maySilence) ? settings.silence : settings.timeout)
     }
 
     /// Why an answer that was not asked for says nothing against the target.
@@ -212,7 +212,7 @@ final class TorturePlay {
     // MARK: The end
 
     private func leave(at now: Instant) {
-        (phase, limit) = (.leaving, now + settings.patience)
+        (phase, limit) = (.leaving, now + settings.timeout)
         tidy(at: now)
         if phase == .asking { listen(at: now) }
     }
@@ -224,7 +224,7 @@ final class TorturePlay {
         guard open.isEmpty || limit.map({ now >= $0 }) == true else { return }
         if let open = open.first { fail("an answer to our \(open)", "nothing", at: now) }
         for phone in phones { phone.rest() }
-        (phase, limit) = (.asking, now + settings.patience)
+        (phase, limit) = (.asking, now + settings.timeout)
         ask(at: now)
     }
 

@@ -12,7 +12,7 @@ final class PhoneLines: Sendable {
     private let began = MonotonicClock.now, beganOnWall = Date()
     private let queue = DispatchQueue(label: "json-lines")
     private let descriptor: Int32
-    private let teller: Teller
+    private let reporter: ProgressReporter
     private let failure = Mutex<(any Error)?>(nil)
     /// Who reads slower than things happen does not have them kept without end.
     private static let mostWaiting = 4_096
@@ -21,7 +21,7 @@ final class PhoneLines: Sendable {
     private let callIDs = Mutex<[UInt64: String]>([:])
 
     /// - Parameter teller: told when nobody reads the lines any more.
-    init(_ descriptor: Int32 = STDOUT_FILENO, teller: Teller) { (self.descriptor, self.teller) = (descriptor, teller) }
+    init(_ descriptor: Int32 = STDOUT_FILENO, reporter: ProgressReporter) { (self.descriptor, self.reporter) = (descriptor, reporter) }
 
     /// - Parameter moment: when it happened.
     func tell(_ line: PhoneLine, at moment: Instant = MonotonicClock.now) {
@@ -78,7 +78,7 @@ final class PhoneLines: Sendable {
         line.time = Self.clock.format(beganOnWall + Double(elapsed.wholeNanoseconds) / 1e9)
         do { try StandardOutput.write(try jsonLine(line), to: descriptor) } catch {
             failure.withLock { $0 = error }
-            teller.readerHasGone()
+            reporter.readerHasGone()
         }
     }
 }

@@ -49,7 +49,7 @@ struct PhoneOrder: Equatable, Sendable {
         guard !all.contains(where: { word($0) == name }) else {
             throw RefusedOrder(reason: "'\(name)' is for calls that come in", nearest: "hangup")
         }
-        let nearest = Nearest.name(for: name, among: usable.map(word)).flatMap { near in usable.first { word($0) == near } }
+        let nearest = SpellingSuggestion.name(for: name, among: usable.map(word)).flatMap { near in usable.first { word($0) == near } }
         throw RefusedOrder(reason: "there is no command '\(name)'", nearest: nearest ?? "quit")
     }
 

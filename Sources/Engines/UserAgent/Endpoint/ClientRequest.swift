@@ -14,14 +14,14 @@ final class ClientAuthentication {
 ///
 /// Each realm is answered once, and again when it only says that the nonce is stale. The user sees neither the challenge nor the
 /// end of the transaction that it answered.
-final class Exchange {
+final class ClientRequest {
     /// The request that is on its way now, as its transaction and a call have it, too.
     private(set) var sent: Boxed<Message>
     private(set) var transaction: ClientTransaction?
     /// Cleared when the user has lost interest: a challenge is final then.
     var mayRetry = true
     /// How long an INVITE waits for its final response; nil waits as long as there are provisional ones.
-    var patience: Duration?
+    var timeout: Duration?
     /// Whether other addresses that a response names are tried (RFC 3261 §8.1.3.4).
     var followsRedirections = false
     /// New headers after a 422 (RFC 4028 §7.1); nil where it is final.
@@ -104,10 +104,10 @@ final class Exchange {
             if turn == self.turn { self.receive(outcome, at: now) }
         }
         self.transaction = transaction
-        if let patience { agent.limit(transaction, to: now + patience) }
+        if let timeout { agent.limit(transaction, to: now + timeout) }
         if isOverTCP { awaitConnection(at: now) }
         // Where another hop is left, one that says nothing at all is not waited for as long as the last.
-        if hasOtherWays, !hasAnswered { agent.limit(transaction, to: now + Self.hopPatience) }
+        if hasOtherWays, !hasAnswered { agent.limit(transaction, to: now + Self.hopTimeout) }
     }
 
     /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1), where the peer can be
@@ -140,10 +140,10 @@ final class Exchange {
             agent.network.close(wayOverTCP)
             agent.transportFailed(transaction, at: now)
         }
-        agent.alarms.set(alarm, to: now + Self.connectPatience)
+        agent.alarms.set(alarm, to: now + Self.connectTimeout)
     }
 
-    private static var connectPatience: Duration { .seconds(1) }
+    private static var connectTimeout: Duration { .seconds(1) }
 
     private var wayOverTCP: Flow {
         var way = flow
@@ -165,7 +165,7 @@ final class Exchange {
         send(isRepeated: true, at: now)
     }
 
-    private static var hopPatience: Duration { .seconds(4) }
+    private static var hopTimeout: Duration { .seconds(4) }
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
         if case .response = outcome { attemptWasAnswered = true }
@@ -214,7 +214,7 @@ final class Exchange {
     private func heard(at now: Instant) {
         hasAnswered = true
         onHop?(flow, nil, nil, now)
-        if hasOtherWays { transaction?.patience = nil }
+        if hasOtherWays { transaction?.timeout = nil }
     }
 
     private var hasOtherWays: Bool { !otherHops.isEmpty || !alternatives.isEmpty }

@@ -4,8 +4,8 @@ import Primitives
 import Testing
 
 @Suite struct HTTPQuestionTests {
-    private func verdict(_ text: String) -> HTTPQuestion.Verdict {
-        var question = HTTPQuestion()
+    private func verdict(_ text: String) -> HTTPRequestHead.Verdict {
+        var question = HTTPRequestHead()
         return question.receive(Array(text.utf8))
     }
 
@@ -45,11 +45,11 @@ import Testing
             ("GET / HTTP/1.1\r\nHost: x\r\nHoSt: y\r\n\r\n", .refused(status: 400)),
             // Is not weighed in more ways than one.
             ("GET / HTTP/1.1\r\nHost:" + String(repeating: " ", count: 8_000) + "\u{B}x\r\n\r\n", .refused(status: 400)),
-        ] as [(String, HTTPQuestion.Verdict)])
-    func `a head is read or refused`(text: String, expected: HTTPQuestion.Verdict) { #expect(verdict(text) == expected) }
+        ] as [(String, HTTPRequestHead.Verdict)])
+    func `a head is read or refused`(text: String, expected: HTTPRequestHead.Verdict) { #expect(verdict(text) == expected) }
 
     @Test(arguments: 0..<20 as Range<UInt64>) func `bytes may come in any pieces`(seed: UInt64) {
-        var random = SeededRandom(seed: seed), question = HTTPQuestion(), verdicts: [HTTPQuestion.Verdict] = []
+        var random = SeededRandom(seed: seed), question = HTTPRequestHead(), verdicts: [HTTPRequestHead.Verdict] = []
         var rest = Array("\r\nGET /health/live HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n".utf8)[...]
         while !rest.isEmpty {
             let piece = rest.prefix(seed == 0 ? 1 : Int.random(in: 1...rest.count, using: &random))
@@ -63,14 +63,14 @@ import Testing
         more: Int, isTooLong: Bool
     ) {
         let start = "GET / HTTP/1.1\r\nHost: x\r\nX: ", end = "\r\n\r\n"
-        let filling = String(repeating: "a", count: HTTPQuestion.longest - start.utf8.count - end.utf8.count + more)
-        let expected = isTooLong ? HTTPQuestion.Verdict.refused(status: 431) : .get(path: "/", isHead: false)
+        let filling = String(repeating: "a", count: HTTPRequestHead.longest - start.utf8.count - end.utf8.count + more)
+        let expected = isTooLong ? HTTPRequestHead.Verdict.refused(status: 431) : .get(path: "/", isHead: false)
         #expect(verdict(start + filling + end) == expected)
         #expect(verdict(start + filling + end + String(repeating: "b", count: 20_000)) == expected)
     }
 
     @Test(arguments: ["", "GET / HTTP/1.1\r\n"]) func `a head that does not end is refused, and not kept`(start: String) {
-        var question = HTTPQuestion()
+        var question = HTTPRequestHead()
         var verdict = question.receive(Array(start.utf8))
         for _ in 0..<9 where verdict == .incomplete { verdict = question.receive(Array(repeating: 0x61, count: 1_000)) }
         #expect(verdict == .refused(status: 431))
@@ -81,23 +81,23 @@ import Testing
         (505, "HTTP Version Not Supported"), (599, "Error"),
     ])
     func `an answer without text has its reason, and no methods to tell`(status: Int, reason: String) {
-        let text = String(decoding: HTTPAnswer(status, "").serialized(at: Date()), as: UTF8.self)
+        let text = String(decoding: HTTPResponse(status, "").serialized(at: Date()), as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 \(status) \(reason)\r\n") && text.contains("\r\nContent-Length: 0\r\n") && !text.contains("Allow"))
     }
 
     @Test func `the length counts bytes, and 405 says what is allowed`() {
-        let text = String(decoding: HTTPAnswer(405, "é", type: "text/x").serialized(at: Date()), as: UTF8.self)
+        let text = String(decoding: HTTPResponse(405, "é", type: "text/x").serialized(at: Date()), as: UTF8.self)
         #expect(text.contains("\r\nAllow: GET, HEAD\r\n") && text.contains("\r\nContent-Type: text/x\r\nContent-Length: 2\r\n"))
     }
 
     @Test func `an answer has its length, and says that it is the last`() {
-        let text = String(decoding: HTTPAnswer(503, "draining\n").serialized(at: Date(timeIntervalSince1970: 784_111_777)), as: UTF8.self)
+        let text = String(decoding: HTTPResponse(503, "draining\n").serialized(at: Date(timeIntervalSince1970: 784_111_777)), as: UTF8.self)
         #expect(
             text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && text.contains("Content-Length: 9\r\n")
                 && text.contains("Connection: close\r\n"))
         #expect(text.hasSuffix("\r\n\r\ndraining\n") && text.contains("\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))
         #expect(
-            String(decoding: HTTPAnswer(200, "live\n").serialized(at: Date(), withoutBody: true), as: UTF8.self).hasSuffix(
+            String(decoding: HTTPResponse(200, "live\n").serialized(at: Date(), withoutBody: true), as: UTF8.self).hasSuffix(
                 "Content-Length: 5\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"))
     }
 }

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The system speaks on whatever thread it was called; the line lives on one queue. So events are put down in their order here and
 /// taken in on the line's queue: at once when the system was called there, else before whatever that queue does next.
-final class SystemScribe: CallSystemJournal {
+final class CallSystemRecorder: CallSystemJournal {
     private let pending = Mutex<[(CallSystemEvent, CallSnapshot?, Instant)]>([])
     private unowned let line: AppLine
     private let journal: LineJournal

@@ -3,7 +3,7 @@ import Primitives
 /// Who is listened to when too much comes: rates by source and in all, and what was refused, by cause.
 ///
 /// A value, told the time. The rates of sources that are trusted, and of trunks, are not brought here.
-struct Doorkeeper {
+struct RateControl {
     /// Why something was refused, or passed over in silence.
     enum Cause: String, CaseIterable {
         /// More legs than `limits.legs`.
@@ -20,7 +20,7 @@ struct Doorkeeper {
         case portTaken = "port-taken"
         /// `access.silent`, and nobody that we know.
         case stranger
-        /// More questions to the name system at a time than `Gateway.questionLimit`.
+        /// More queries to DNS at a time than `Gateway.questionLimit`.
         case questions
         /// More calls that wait for sleeping devices than `push` lets wait.
         case wakes

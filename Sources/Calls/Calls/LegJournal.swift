@@ -4,7 +4,7 @@ import SIP
 import UserAgent
 
 /// A flow as the journal names it; made once for a leg, for each of its messages says it.
-package struct Way {
+package struct FlowLabel {
     let transport: Text
     let remote: Text
 
@@ -15,7 +15,7 @@ package struct Way {
 }
 
 /// Writes what happens to one leg into the journal.
-package struct LegScribe {
+package struct LegJournal {
     package let journal: Journal
     /// nil: what it writes is the line's alone.
     let call: CallUUID?
@@ -28,7 +28,9 @@ package struct LegScribe {
     }
 
     /// A SIP message, by what the rules and a ladder need of it. Credentials have no place in it.
-    package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, over way: Way, at now: Instant) {
+    package func trace(
+        _ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, over flow: FlowLabel, at now: Instant
+    ) {
         var details = journal.makeDetails()
         let sequence = message.cseq
         details.add(.method, .text(sequence.method.name))
@@ -42,8 +44,8 @@ package struct LegScribe {
         details.add(.remoteTag, remote.tag.map { .init($0) })
         details.add(.reason, message.headers[.reason].map { .init($0) })
         if isRetransmission { details.add(.retransmission, true) }
-        details.add(.transport, .text(way.transport))
-        details.add(.remote, .text(way.remote))
+        details.add(.transport, .text(flow.transport))
+        details.add(.remote, .text(flow.remote))
         write(direction == .received ? .sipReceived : .sipSent, at: now, details)
     }
 }

@@ -3,7 +3,7 @@ import Primitives
 /// A key of a telephone in the body of an INFO: `application/dtmf-relay` (`Signal=5`, `Duration=160`) or `application/dtmf` (`5`).
 ///
 /// Both are older than RFC 6086 and are what telephones send.
-public struct KeyPress: Hashable, Sendable {
+public struct DTMFPress: Hashable, Sendable {
     /// `0`–`9`, `*`, `#`, `A`–`D`.
     public let key: UInt8
     /// Milliseconds; nil when the body does not say.

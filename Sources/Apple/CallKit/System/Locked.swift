@@ -5,7 +5,7 @@ import Foundation
 /// A pthread mutex rather than `Synchronization.Mutex`, whose locking the thread sanitizer does not see on Linux. Locking it again on the
 /// thread that holds it is a programmer's error and traps; also where there is no lock, because whoever owns the value lets in one thread
 /// at a time.
-struct Guarded<Value>: @unchecked Sendable {
+struct Locked<Value>: @unchecked Sendable {
     private struct Contents {
         var value: Value
         /// Without a lock: it is in use.

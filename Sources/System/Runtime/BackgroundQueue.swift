@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Where the machine is full that thread gets next to nothing: who waits for the work does it.
 /// What is left when the last reference goes is not done.
-public final class PatientQueue: Sendable {
+public final class BackgroundQueue: Sendable {
     private struct State {
         /// The next one last.
         var due: [@Sendable () -> Void] = []

@@ -7,7 +7,7 @@ import Synchronization
 /// Tells a person how things go: a line for each step, and on a terminal one more below them that is written over.
 ///
 /// Thread-safe. Writing waits for nobody's lane: it has a queue of its own.
-final class Teller: Sendable {
+final class ProgressReporter: Sendable {
     private let queue = DispatchQueue(label: "teller")
     private let file: FileHandle?
     let isTerminal: Bool
@@ -72,7 +72,7 @@ final class Teller: Sendable {
             return length
         }
         let erased = old > 0 ? "\r\u{1B}[K" : ""   // to the end of the line, however wide it was
-        do { try StandardOutput.write(erased + line.harmless + (stays ? "\n" : ""), to: file.fileDescriptor) } catch {
+        do { try StandardOutput.write(erased + line.sanitized + (stays ? "\n" : ""), to: file.fileDescriptor) } catch {
             if error as? ExitCode == StandardOutput.readerHasGone { readerHasGone() }
         }
     }

@@ -8,7 +8,7 @@ import Testing
 extension RealTime {
     @Suite struct PatientQueueTests {
         @Test func `work is done in its order, behind all other threads`() throws {
-            let queue = try PatientQueue(name: "patient"), seen = Mutex<[Int]>([]), priority = Mutex(Int32(0)),
+            let queue = try BackgroundQueue(name: "patient"), seen = Mutex<[Int]>([]), priority = Mutex(Int32(0)),
                 done = DispatchSemaphore(value: 0)
             for number in 0..<1_000 { queue.async { seen.withLock { $0.append(number) } } }
             queue.async {
@@ -21,7 +21,7 @@ extension RealTime {
         }
 
         @Test func `who waits for the work does it, in its order, and leaves the next to the patient thread`() throws {
-            let queue = try PatientQueue(name: "patient"), seen = Mutex<[Int]>([]), priorities = Mutex<[Int32]>([]),
+            let queue = try BackgroundQueue(name: "patient"), seen = Mutex<[Int]>([]), priorities = Mutex<[Int32]>([]),
                 begun = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
             @Sendable func note(_ number: Int) {
                 seen.withLock { $0.append(number) }
@@ -55,7 +55,7 @@ extension RealTime {
                 deinit { gone.signal() }
             }
             let begun = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0), gone = DispatchSemaphore(value: 0), ran = Atomic(0)
-            var queue: PatientQueue? = try PatientQueue(name: "patient")
+            var queue: BackgroundQueue? = try BackgroundQueue(name: "patient")
             queue?.async { [witness = Witness(gone)] in
                 withExtendedLifetime(witness) {
                     begun.signal()

@@ -4,7 +4,7 @@ import Gateway
 /// The head of one HTTP request, gathered from a stream (RFC 9112 §2–§5): what a monitor asks. Bodies are not read.
 ///
 /// A value: bytes in, a verdict out.
-public struct HTTPQuestion: Sendable {
+public struct HTTPRequestHead: Sendable {
     /// What is known of the head so far.
     public enum Verdict: Hashable, Sendable {
         /// The head is not whole yet.
@@ -97,7 +97,7 @@ public struct HTTPQuestion: Sendable {
 }
 
 /// One answer, after which the connection ends.
-public struct HTTPAnswer: Hashable, Sendable {
+public struct HTTPResponse: Hashable, Sendable {
     /// 200 to 599; the reason phrase is made of it.
     public var status: Int
     /// The Content-Type.

@@ -2,7 +2,7 @@
 ///
 /// From 0 to about 260,000 of whatever unit its owner counts in; more counts as that much. All memory is its own: noting a value allocates
 /// nothing. `Count` is as wide as a step may need: packets of days fit 32 bits, reports of four days 16. A step that is full stays so.
-public struct Spread<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Hashable, Sendable {
+public struct Histogram<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Hashable, Sendable {
     static var steps: Int { 68 }
 
     /// How many values were noted.
@@ -66,7 +66,7 @@ public struct Spread<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Has
 }
 
 /// A spread for people: a histogram in the unit that they know, milliseconds or percent.
-public struct SpreadFigures: Hashable, Sendable, Codable {
+public struct HistogramFigures: Hashable, Sendable, Codable {
     /// Values up to and with this one, and above that of the step before.
     public struct Step: Hashable, Sendable, Codable {
         /// The upper end of the step.
@@ -85,7 +85,7 @@ public struct SpreadFigures: Hashable, Sendable, Codable {
     /// Nil for a spread without a value.
     ///
     /// - Parameter unit: what one of its units is here.
-    public init?<Count>(_ spread: Spread<Count>, unit: Double) {
+    public init?<Count>(_ spread: Histogram<Count>, unit: Double) {
         guard let median = spread.percentile(50), let p95 = spread.percentile(95), let p99 = spread.percentile(99) else { return nil }
         count = spread.count
         (self.median, self.p95, self.p99, greatest) = (

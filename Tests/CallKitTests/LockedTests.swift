@@ -6,21 +6,21 @@ extension RealTime {
     @Suite struct GuardedTests {
         @Test func `whoever takes a value twice traps, where there is a lock`() async {
             await #expect(processExitsWith: .failure) {
-                let guarded = Guarded(0)
+                let guarded = Locked(0)
                 guarded.withLock { _ in guarded.withLock { $0 += 1 } }
             }
         }
 
         @Test func `and where there is none`() async {
             await #expect(processExitsWith: .failure) {
-                let guarded = Guarded(0, hasLock: false)
+                let guarded = Locked(0, hasLock: false)
                 guarded.withLock { _ in guarded.withLock { $0 += 1 } }
             }
         }
 
         @Test(arguments: [true, false]) func `a value is free again when it was used, also by what threw`(hasLock: Bool) {
             struct Failure: Error {}
-            let guarded = Guarded(1, hasLock: hasLock)
+            let guarded = Locked(1, hasLock: hasLock)
             #expect(throws: Failure.self) {
                 try guarded.withLock { value in
                     value = 2

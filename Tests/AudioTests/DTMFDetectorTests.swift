@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct KeyDetectorTests {
     private func keys(in samples: [Int16], piece: Int = 160) -> (began: String, ended: String) {
-        var detector = KeyDetector(), began = "", ended = ""
+        var detector = DTMFDetector(), began = "", ended = ""
         for start in stride(from: 0, to: samples.count, by: piece) {
             detector.listen(to: samples.span.extracting(start..<min(start + piece, samples.count))) { output in
                 switch output {

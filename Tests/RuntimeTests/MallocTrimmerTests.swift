@@ -8,7 +8,7 @@ extension RealTime {
         @Test func `it is due when much is kept and little used, twice in a row, and then anew`() {
             let much: UInt64 = 100 << 20, little: UInt64 = 1 << 20
             func due(_ readings: [(used: UInt64, kept: UInt64)]) -> [Bool] {
-                var judgement = MemoryKeeper.Judgement()
+                var judgement = MallocTrimmer.Judgement()
                 return readings.map { judgement.isDue(.init(used: $0.used, kept: $0.kept)) }
             }
             #expect(due([(little, much), (little, much), (little, much), (little, much)]) == [false, true, false, true])
@@ -26,8 +26,8 @@ extension RealTime {
             let crowded = try resident()
             #expect(crowded > before + 100_000_000)
             for piece in pieces { piece.deallocate() }
-            #expect(MemoryKeeper.Reading.now.kept > 100_000_000)
-            MemoryKeeper.giveBack()
+            #expect(MallocTrimmer.Reading.now.kept > 100_000_000)
+            MallocTrimmer.giveBack()
             let after = try resident()
             #expect(after < crowded - 100_000_000)
         }

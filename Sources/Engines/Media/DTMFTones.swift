@@ -3,7 +3,7 @@ import Primitives
 import RTP
 
 /// Keys on their way out as sound at 8 kHz, one after the other: each as long as it is held, and 80 ms of silence behind it.
-struct KeyTones {
+struct DTMFTones {
     /// Of a key of which nobody says how long it is held.
     static let usualLength = TelephoneEventSender.usualPress
     /// One that nobody releases is over by then.
@@ -29,7 +29,7 @@ struct KeyTones {
     /// Plays a key behind those that wait; nil for one that is held until `release`. False when there is no room.
     mutating func press(_ digit: DTMFDigit, lasting length: Duration?) -> Bool {
         guard presses.count < Self.capacity, let tone = Tone.key(digit.character) else { return false }
-        presses.append(Press(tone: ToneGenerator(tone, sampleRate: KeyDetector.sampleRate), length: length.map(Self.samples)))
+        presses.append(Press(tone: ToneGenerator(tone, sampleRate: DTMFDetector.sampleRate), length: length.map(Self.samples)))
         return true
     }
 
@@ -71,5 +71,5 @@ struct KeyTones {
         return count
     }
 
-    private static func samples(_ length: Duration) -> Int { Int(length.wholeMilliseconds) * KeyDetector.sampleRate / 1_000 }
+    private static func samples(_ length: Duration) -> Int { Int(length.wholeMilliseconds) * DTMFDetector.sampleRate / 1_000 }
 }

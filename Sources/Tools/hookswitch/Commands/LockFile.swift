@@ -2,7 +2,7 @@ import Foundation
 
 /// The data folder of a running server: a second server would write into the same journal and the same database. Ends with the process,
 /// however that ends.
-final class FolderClaim {
+final class LockFile {
     private let descriptor: Int32
 
     /// - Throws: exit code 3 when another process has the folder. A file system that knows no locks is not the operator's fault.

@@ -1,7 +1,7 @@
 import Primitives
 
 /// The time of the input that the gateway is working off.
-final class Turn {
+final class EventTime {
     private let journal: Journal
     private var began: Instant
 

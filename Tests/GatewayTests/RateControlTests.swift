@@ -3,11 +3,11 @@ import Testing
 
 @testable import Gateway
 
-@Suite struct DoorkeeperTests {
-    private static func keeper(_ adapt: (inout GatewayConfiguration.Limits) -> Void = { _ in }) -> Doorkeeper {
+@Suite struct RateControlTests {
+    private static func keeper(_ adapt: (inout GatewayConfiguration.Limits) -> Void = { _ in }) -> RateControl {
         var limits = GatewayConfiguration.Limits()
         adapt(&limits)
-        return Doorkeeper(limits)
+        return RateControl(limits)
     }
 
     private static func at(_ seconds: Double) -> Instant { .zero + .milliseconds(Int64(seconds * 1_000)) }
@@ -92,13 +92,13 @@ import Testing
 
     @Test func `each refusal is counted under its cause, and every cause has a name of its own`() {
         var keeper = Self.keeper()
-        for (index, cause) in Doorkeeper.Cause.allCases.enumerated() {
+        for (index, cause) in RateControl.Cause.allCases.enumerated() {
             let answers = (0...index).map { _ in keeper.refuse(cause) }
             #expect(!answers.contains(true))
         }
-        for (index, cause) in Doorkeeper.Cause.allCases.enumerated() { #expect(keeper.counts[cause] == UInt64(index + 1)) }
+        for (index, cause) in RateControl.Cause.allCases.enumerated() { #expect(keeper.counts[cause] == UInt64(index + 1)) }
         #expect(
-            Doorkeeper.Cause.allCases.map(\.rawValue) == [
+            RateControl.Cause.allCases.map(\.rawValue) == [
                 "legs", "call-rate", "source", "backlog", "ports", "port-taken", "stranger", "questions", "wakes",
             ], "the page Operating names them")
     }

@@ -1,5 +1,5 @@
 /// Carries what an app gave us, and only the app uses, to the queue that it named.
-struct Relay<Value>: @unchecked Sendable {
+struct UncheckedBox<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
 }

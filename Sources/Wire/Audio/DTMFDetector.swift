@@ -4,7 +4,7 @@ import Glibc
 ///
 /// A key is there when one low and one high tone stand out from all else, neither 8 dB stronger than the other, for three blocks in a row
 /// (38 ms; Q.24 asks for 40 and refuses 20), and is over when it was away for two. Speech hardly ever makes such a pair.
-public struct KeyDetector: Sendable {
+public struct DTMFDetector: Sendable {
     /// A key went down, or up again: `0` to `9`, `*`, `#`, `A` to `D`.
     public enum Output: Hashable, Sendable { case began(Character), ended(Character) }
 
