@@ -36,17 +36,18 @@ need_swift() {
 # Where the toolchain's own tools are.
 swift_tools() { dirname "$(readlink -f "$(command -v swift)")"; }
 
+# Which ways through the code calls take, as scripts/profile counted; not in git: it is as old as the code that it was counted on.
+readonly profile=.build-profile/calls.profdata
+
 # choose_release: what "swift build" is given for a release build, in release (Docker/Dockerfile has the same). Linked statically: a tenth less processor
-# time for a call than with the Swift runtime as shared libraries. Laid out by the profile of scripts/profile, where this toolchain can read it: some 7 % less.
-# Exclusive access is checked while the tests run, and not here.
+# time for a call than with the Swift runtime as shared libraries. Exclusive access is checked while the tests run, and not here.
+# Laid out by what scripts/profile counted, where somebody has run it on this checkout.
 choose_release() {
-    # shellcheck disable=SC2034  # by those that source this
     release=(-c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked)
-    if "$(swift_tools)/llvm-profdata" show Profiles/calls.profdata >/dev/null 2>&1; then
-        release+=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$PWD/Profiles/calls.profdata")
-    else
-        say "this toolchain cannot read Profiles/calls.profdata: building without it"
-    fi
+    [ -e "$profile" ] || return 0
+    "$(swift_tools)/llvm-profdata" show "$profile" >/dev/null 2>&1 || fail "this toolchain cannot read $profile: run scripts/profile again, or delete it"
+    # shellcheck disable=SC2034  # by those that source this
+    release+=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$PWD/$profile")
 }
 
 # build_release: builds hookswitch as it is shipped; its path in binary.

@@ -1,7 +1,7 @@
 import Audio
 import Testing
 
-@Suite struct KeyDetectorTests {
+@Suite struct DTMFDetectorTests {
     private func keys(in samples: [Int16], piece: Int = 160) -> (began: String, ended: String) {
         var detector = DTMFDetector(), began = "", ended = ""
         for start in stride(from: 0, to: samples.count, by: piece) {

@@ -3,7 +3,7 @@ import Testing
 @testable import CallKit
 
 extension RealTime {
-    @Suite struct GuardedTests {
+    @Suite struct LockedTests {
         @Test func `whoever takes a value twice traps, where there is a lock`() async {
             await #expect(processExitsWith: .failure) {
                 let guarded = Locked(0)

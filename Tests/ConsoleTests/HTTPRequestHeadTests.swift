@@ -3,7 +3,7 @@ import Foundation
 import Primitives
 import Testing
 
-@Suite struct HTTPQuestionTests {
+@Suite struct HTTPRequestHeadTests {
     private func verdict(_ text: String) -> HTTPRequestHead.Verdict {
         var question = HTTPRequestHead()
         return question.receive(Array(text.utf8))

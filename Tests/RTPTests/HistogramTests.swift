@@ -1,7 +1,7 @@
 import RTP
 import Testing
 
-@Suite struct SpreadTests {
+@Suite struct HistogramTests {
     @Test func `percentiles are right to a fifth, whatever the width of a count`() throws {
         var packets = Histogram<UInt32>(), reports = Histogram<UInt16>()
         for value in UInt32(1)...1_000 {

@@ -6,7 +6,7 @@ import Testing
 @testable import Runtime
 
 extension RealTime {
-    @Suite struct PatientQueueTests {
+    @Suite struct BackgroundQueueTests {
         @Test func `work is done in its order, behind all other threads`() throws {
             let queue = try BackgroundQueue(name: "patient"), seen = Mutex<[Int]>([]), priority = Mutex(Int32(0)),
                 done = DispatchSemaphore(value: 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import Runtime
 
 extension RealTime {
-    @Suite struct MemoryKeeperTests {
+    @Suite struct MallocTrimmerTests {
         @Test func `it is due when much is kept and little used, twice in a row, and then anew`() {
             let much: UInt64 = 100 << 20, little: UInt64 = 1 << 20
             func due(_ readings: [(used: UInt64, kept: UInt64)]) -> [Bool] {
