@@ -8,7 +8,7 @@ import UserAgent
 @testable import hookswitch
 
 @Suite struct ConfigurationTests {
-    private func load(_ yaml: String, environment: [String: String] = [:], flags: [String] = []) throws -> ServeConfiguration {
+    func load(_ yaml: String, environment: [String: String] = [:], flags: [String] = []) throws -> ServeConfiguration {
         let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-\(UUID()).yaml")
         try! Data(yaml.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -21,7 +21,7 @@ import UserAgent
         }
     }
 
-    private func complaint(_ yaml: String, environment: [String: String] = [:], flags: [String] = []) -> String {
+    func complaint(_ yaml: String, environment: [String: String] = [:], flags: [String] = []) -> String {
         do {
             _ = try load(yaml, environment: environment, flags: flags)
             return "no complaint"

@@ -10,9 +10,10 @@ import Testing
     private func load(_ yaml: String, in folder: SoundFolder, flags: [String] = []) throws -> ServeConfiguration {
         let file = folder.path + "/hookswitch.yaml"
         try folder.write(tone: 440, seconds: 0.2, to: "tone.wav")
+        try Data("secret".utf8).write(to: URL(filePath: folder.path + "/secret"))
         try Data(yaml.replacing("FOLDER", with: folder.path).utf8).write(to: URL(filePath: file))
         var loaded = try ConfigurationFile.load(file, environment: [:], flags: flags)
-        loaded.places = [:]
+        (loaded.places, loaded.written) = ([:], [:])
         return loaded
     }
 
@@ -49,6 +50,7 @@ import Testing
     /// For each key where it stands (WHAT), and something that it takes.
     static let examples: [String: (place: String, written: String)] = [
         "number": ("WHAT, open: true", "number: \"1\""), "name": ("open: true, WHAT", "name: Alice"), "password": ("WHAT", "password: a"),
+        "password-file": ("WHAT", "password-file: FOLDER/secret"),
         "open": ("WHAT", "open: true"), "match": ("open: true, WHAT", "match: \"^+39\""), "domain": ("open: true, WHAT", "domain: a.test"),
         "ring-timeout": ("open: true, WHAT", "ring-timeout: 5"), "max-duration": ("open: true, WHAT", "max-duration: 5"),
         "calls": ("open: true, WHAT", "calls: 1"), "takes-calls": ("open: true, WHAT", "takes-calls: false"),
@@ -87,6 +89,7 @@ import Testing
         "trunk.targets.weight": (Self.target, "weight: 3"), "trunk.transport": (Self.trunk, "transport: tls"),
         "trunk.tcp": (Self.trunk, "tcp: true"), "trunk.username": (Self.trunk, "username: u"),
         "trunk.password": ("trunk: { host: a.test, username: u, WHAT }", "password: p"), "trunk.domain": (Self.trunk, "domain: b.test"),
+        "trunk.password-file": ("trunk: { host: a.test, username: u, WHAT }", "password-file: FOLDER/secret"),
         "trunk.register": (Self.trunk, "register: true"), "trunk.expires": (Self.registered, "expires: 300"),
         "trunk.keep-alive": (Self.registered, "keep-alive: none"), "trunk.health": (Self.trunk, "health: 30"),
         "trunk.sources": (Self.trunk, "sources: [\"192.0.2.0/28\"]"), "trunk.hairpin": (Self.trunk, "hairpin: true"),

@@ -14,17 +14,22 @@ struct ConfigurationFile {
     private var seenPaths: Set<String> = []
     /// Directories that lines enable, and where they say so.
     private var directoriesOfLines: [(name: String, place: String)] = []
+    private var variables: FileVariables
+
+    private init(_ environment: [String: String]) { variables = FileVariables(environment) }
 
     /// - Parameters:
     ///   - file: a path; nil: no file, and then lines are the fallback's.
-    ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error, unless an orchestrator or a script of ours sets
-    /// it.
+    ///   - environment: what the file may name, and `HOOKSWITCH_…` variables; one of those that names no setting is an error, unless the
+    ///     file names it, or an orchestrator or a script of ours sets it.
     ///   - flags: `key=value` pairs of `--set`; `--some-key=value` where a flag of that name was typed. Each setting once, as in the file.
     static func load(_ file: String?, environment: [String: String], flags: [String]) throws -> ServeConfiguration {
-        var reader = ConfigurationFile()
+        var reader = ConfigurationFile(environment)
         if let file { try reader.read(file) } else { reader.configuration = .fallback }
         try reader.readEnvironment(environment)
         try reader.readFlags(flags)
+        try reader.readFolder(replacingLines: file == nil)
+        try reader.refuseUnknownVariables(environment)
         try reader.checkDirectories()
         reader.configuration.fillDefaults()
         try reader.configuration.check()
@@ -47,7 +52,34 @@ struct ConfigurationFile {
             throw ConfigurationError(place: file, message: "is not a list of settings as 'domain: example.test'")
         }
         try mapping.refuseNull(in: file)
-        try walk(mapping, prefix: "", file: file)
+        try walk(try mapping.expanding(&variables, in: file), prefix: "", file: file)
+    }
+
+    /// The lines of `lines-folder`, file by file in the order of their names.
+    private mutating func readFolder(replacingLines: Bool) throws {
+        guard let folder = configuration.linesFolder else { return }
+        if replacingLines { configuration.gateway.lines = [] }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            throw ConfigurationError(
+                place: configuration.place(of: "lines-folder"), message: "the folder '\(folder)' cannot be read", kind: .environment)
+        }
+        for name in names.sorted() where !name.hasPrefix(".") && [".yaml", ".yml"].contains(where: name.hasSuffix) {
+            try readLineFile(folder + "/" + name)
+        }
+    }
+
+    /// A list of lines, or `lines:` with one.
+    private mutating func readLineFile(_ file: String) throws {
+        guard var root = try YAMLFile.root(of: file) else { return }
+        if case .mapping(let mapping) = root {
+            try mapping.refuseNull(in: file)
+            try mapping.refuseUnknown(among: ["lines"]) { "\(file):\($0.mark?.line ?? 0): '\($0.string ?? "")': here are lines alone" }
+            guard let lines = mapping[Node("lines")] else { return }
+            root = lines
+        } else if case .sequence(let sequence) = root {
+            for case .mapping(let mapping) in sequence { try mapping.refuseNull(in: file) }
+        }
+        try readLines(try root.expanding(&variables, at: file, in: file), file)
     }
 
     /// - Parameter text: what was read.
@@ -58,7 +90,7 @@ struct ConfigurationFile {
         case .composer(let context?, let problem, let mark, _):
             ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: \(context.text) \(problem)")
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(nil, let problem, let mark, _):
-            ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: \(problem)")
+            ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: \(problem)\(hint(mark.line, text))")
         case .duplicatedKeysInMapping(let keys, let context):
             ConfigurationError(place: "\(file):\(context.mark.line)", message: "'\(keys.first ?? "?")' is set twice")
         case .reader(let problem, let offset?, let value, _):
@@ -69,10 +101,19 @@ struct ConfigurationFile {
         }
     }
 
-    /// - Parameter line: counts from 1.
     private static func isIndentedWithTab(_ line: Int, _ text: String) -> Bool {
+        self.line(line, of: text).prefix { $0.isWhitespace }.contains("\t")
+    }
+
+    /// The braces of a variable without quotes end those that it stands in.
+    private static func hint(_ line: Int, _ text: String) -> String {
+        self.line(line, of: text).contains(/\{.*: *[^"' ]*\$\{/) ? "; within braces a ${NAME} stands in quotes, as \"${NAME}\"" : ""
+    }
+
+    /// - Parameter number: counts from 1.
+    private static func line(_ number: Int, of text: String) -> Substring {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        return lines.indices.contains(line - 1) && lines[line - 1].prefix { $0.isWhitespace }.contains("\t")
+        return lines.indices.contains(number - 1) ? lines[number - 1] : ""
     }
 
     private mutating func walk(_ mapping: Node.Mapping, prefix: String, file: String) throws {
@@ -158,16 +199,32 @@ struct ConfigurationFile {
     }
 
     private mutating func readEnvironment(_ environment: [String: String]) throws {
-        for (name, text) in environment.sorted(by: { $0.key < $1.key })
-        where name.hasPrefix("HOOKSWITCH_") && !Self.otherVariables.contains(name) {
-            guard let setting = Setting.all.first(where: { $0.environmentName == name }) else {
-                if Self.isOfService(name, text) { continue }
-                let known = Setting.all.map(\.environmentName)
-                throw ConfigurationError(
-                    place: "environment", message: "unknown variable \(name)\(SpellingSuggestion.hint(for: name, among: known))")
-            }
+        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(Self.variablePrefix) {
+            guard let setting = Setting.all.first(where: { $0.environmentName == name }) else { continue }
             try apply(setting, SettingValue(scalars: [text], place: "environment: \(name)"))
         }
+    }
+
+    /// Names of ours that are no setting, and that no file has used.
+    private func refuseUnknownVariables(_ environment: [String: String]) throws {
+        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(Self.variablePrefix) {
+            guard !Self.otherVariables.contains(name), !variables.used.contains(name), !Self.isOfService(name, text),
+                !Setting.all.contains(where: { $0.environmentName == name })
+            else { continue }
+            throw ConfigurationError(place: "environment", message: "unknown variable \(name)\(Self.advice(for: name))")
+        }
+    }
+
+    private static let variablePrefix = "HOOKSWITCH_"
+
+    private static func advice(for name: String) -> String {
+        if name == "HOOKSWITCH_LINES" || name.wholeMatch(of: /HOOKSWITCH_LINES?_\d.*/) != nil {
+            return ": lines are written in files (--config, or all of a folder by HOOKSWITCH_LINES_FOLDER), where ${NAME} takes a variable"
+        }
+        // Without what all have in common, by which they all are near.
+        let own = Setting.all.map { String($0.environmentName.dropFirst(variablePrefix.count)) }
+        let nearest = SpellingSuggestion.name(for: String(name.dropFirst(variablePrefix.count)), among: own)
+        return nearest.map { " (did you mean '\(variablePrefix)\($0)'?)" } ?? ""
     }
 
     private mutating func readFlags(_ flags: [String]) throws {
@@ -192,5 +249,6 @@ struct ConfigurationFile {
     private mutating func apply(_ setting: Setting, _ value: SettingValue) throws {
         try setting.apply(&configuration, value)
         configuration.places[setting.path] = value.place
+        configuration.written[setting.path] = value.scalars
     }
 }

@@ -28,6 +28,7 @@ struct LineKey: Sendable {
         LineKey("number", "number", .needed, "the number that is dialled, as 1001 or alice"),
         LineKey("name", "text", .unset("none"), "the name that those see whom it calls"),
         LineKey("password", "text", .unset("none"), "devices register and call with it"),
+        LineKey("password-file", "file", .unset("none"), "the file whose one line is the password, as a mounted secret"),
         LineKey("open", "true|false", .value("false"), "devices register and call without a password"),
         LineKey("match", "pattern", .unset("none"), "further numbers that reach the line: `^+39` begins so, `2...` has four digits"),
         LineKey(
@@ -109,6 +110,7 @@ struct LineKey: Sendable {
         LineKey("trunk.tcp", "true|false", .value("false"), "as `transport: tcp`"),
         LineKey("trunk.username", "text", .unset("none"), "our name there, for challenges"),
         LineKey("trunk.password", "text", .unset("none"), "the password of `username`"),
+        LineKey("trunk.password-file", "file", .unset("none"), "the file whose one line is that password"),
         LineKey("trunk.domain", "name", .unset("the server that is asked"), "the host of request URIs and of our address there"),
         LineKey("trunk.register", "true|false", .value("false"), "we register there, and are called at our Contact"),
         LineKey("trunk.expires", "seconds", .value("600"), "how long a registration is to hold; needs `register`"),

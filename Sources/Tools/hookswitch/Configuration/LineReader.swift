@@ -28,6 +28,7 @@ struct LineReader {
         guard number.utf8.count <= 64, !number.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "@<>\"".utf8.contains($0) }) else {
             throw error("the 'number' of a line is what is dialled, as 1001 or alice: at most 64 bytes without spaces, @, <, > and quotes")
         }
+        guard !mapping.hasTwoPasswords else { throw error("line \(number) has a 'password' and a 'password-file'; it is one or the other") }
         var line = LineConfiguration(number: Text(number))
         for (key, node) in mapping {
             let name = key.string ?? ""
@@ -44,6 +45,7 @@ struct LineReader {
         case "number": break
         case "name": line.name = Text(try value.text)
         case "password": line.password = Text(try value.text)
+        case "password-file": line.password = Text(try value.secret)
         case "open": line.isOpen = try value.flag
         case "application": try setEndpoint(.application(try application(value)), of: &line)
         case "trunk": try setEndpoint(.trunk(try TrunkReader(file: file).read(node, value)), of: &line)

@@ -31,6 +31,8 @@ struct ServeConfiguration {
     var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
     /// The journal's file; in `dataFolder` unless given.
     var journalFile: String?
+    /// The folder whose files have further lines; nil: there is none.
+    var linesFolder: String?
     /// Call directories, in the order in which they were named.
     var directories: [DirectorySource] = []
     /// Where pushes are posted; may hold a token, and is not shown.
@@ -49,6 +51,8 @@ struct ServeConfiguration {
 
     /// Where settings and lines (`line 1001`) stand, for what is found wrong when all are known.
     var places: [String: String] = [:]
+    /// The settings that are not left at their defaults, as they are written; for what differs in another configuration.
+    var written: [String: [String]] = [:]
     /// Lines, by their place, that name a time zone of their own.
     var linesWithTimeZone: Set<Int> = []
 

@@ -6,6 +6,10 @@ extension Setting {
     static let lineFeatures: [Setting] =
         refusals + directories + [
             Setting(
+                path: "lines-folder", takes: "folder", default: .unset("the lines of the file alone"),
+                help: "further lines: each .yaml file in it is a list of them, as under 'lines'"
+            ) { $0.linesFolder = try $1.text },
+            Setting(
                 path: "feature-codes", takes: "true|false", default: .value("true"), help: "whether devices may dial *78 *79 *60 *80 *69"
             ) { $0.gateway.featureCodes = try $1.flag },
             Setting(

@@ -200,6 +200,20 @@ struct SettingValue {
         }
     }
 
+    /// What the one line of a file says, as a mounted secret has it; it stands in no error.
+    var secret: String {
+        get throws {
+            let path = try text, read: String
+            do throws(NamedFile.Unreadable) { read = try NamedFile.text(of: path) } catch {
+                throw ConfigurationError(place: place, message: "'\(path)' \(error.text)", kind: .environment)
+            }
+            let lines = read.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            guard let secret = lines.first, !secret.isEmpty else { throw fail("'\(path)' holds no password in its first line") }
+            guard lines.dropFirst().allSatisfy(\.isEmpty) else { throw fail("'\(path)' holds more than one line") }
+            return String(secret)
+        }
+    }
+
     func oneOf(_ names: [String]) throws -> String {
         let name = try text
         guard names.contains(name) else {
@@ -225,14 +239,16 @@ extension Unicode.Scalar {
 /// The valid name that is nearest to a mistyped one.
 enum SpellingSuggestion {
     /// ` (did you mean 'x'?)`, or nothing where no name is near.
-    static func hint(for name: String, among names: some Sequence<String>) -> String {
-        self.name(for: name, among: names).map { " (did you mean '\($0)'?)" } ?? ""
+    ///
+    /// - Parameter most: mistakes that a near name may have; nil: half of its letters.
+    static func hint(for name: String, among names: some Sequence<String>, within most: Int? = nil) -> String {
+        self.name(for: name, among: names, within: most).map { " (did you mean '\($0)'?)" } ?? ""
     }
 
     /// Nil where no name is near.
-    static func name(for name: String, among names: some Sequence<String>) -> String? {
+    static func name(for name: String, among names: some Sequence<String>, within most: Int? = nil) -> String? {
         let ranked = names.map { (name: $0, distance: distance(name, $0)) }.min { $0.distance < $1.distance }
-        guard let ranked, ranked.distance <= max(2, name.count / 2) else { return nil }
+        guard let ranked, ranked.distance <= max(2, most ?? name.count / 2) else { return nil }
         return ranked.name
     }
 

@@ -22,6 +22,7 @@ struct TrunkReader {
         switch name {
         case "username": trunk.user = Text(try value.text)
         case "password": trunk.password = Text(try value.text)
+        case "password-file": trunk.password = Text(try value.secret)
         case "domain": trunk.domain = try value.host
         case "register": trunk.registration = try value.flag ? trunk.registration ?? .init() : nil
         case "health": trunk.health = try value.text == "none" ? nil : value.duration(1...3600)
@@ -38,6 +39,7 @@ struct TrunkReader {
 
     /// What only makes sense together.
     private func finish(_ trunk: inout TrunkConfiguration, _ mapping: Node.Mapping, _ value: SettingValue) throws {
+        if mapping.hasTwoPasswords { throw value.fail("has a 'password' and a 'password-file'; it is one or the other") }
         if trunk.password != nil, trunk.user == nil { throw value.fail("has a 'password' and no 'username'") }
         for name in ["expires", "keep-alive"] {
             guard let node = mapping[Node(name)] else { continue }

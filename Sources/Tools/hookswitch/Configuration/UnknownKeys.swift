@@ -10,4 +10,7 @@ extension Node.Mapping {
                 place: place(key), message: "unknown setting\(SpellingSuggestion.hint(for: key.string ?? "", among: keys))")
         }
     }
+
+    /// One stands here and another in a file.
+    var hasTwoPasswords: Bool { self[Node("password")] != nil && self[Node("password-file")] != nil }
 }
