@@ -57,7 +57,7 @@ extension Calls {
             try folder.write("garbage", to: "cert.pem")
             gateway.program.signal(SIGHUP)
             try await gateway.program.line(
-                containing: "the certificates stay as they were: '\(folder.file("cert.pem"))' holds no certificate")
+                containing: "the configuration stays as it was: sip.tls: '\(folder.file("cert.pem"))' holds no certificate")
             #expect(try Self.ask(gateway, []).contains("CN = server"))
             try String(contentsOfFile: files[1], encoding: .utf8).write(toFile: folder.file("cert.pem"), atomically: true, encoding: .utf8)
             gateway.program.signal(SIGHUP)

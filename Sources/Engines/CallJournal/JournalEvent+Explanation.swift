@@ -29,6 +29,10 @@ extension JournalEvent.Kind {
         case .gatewayStopped:
             .init("An orderly stop: a journal that ends with it is complete.", [.maybe(.text, "the refusals of the run, by cause")])
         case .lineConfigured: .init("A line is there.", [.always(.scope)])
+        case .configurationReloaded:
+            .init(
+                "Another configuration of lines, trunks and limits holds from here on.",
+                [.maybe(.added), .maybe(.changed), .maybe(.removed), .always(.on, "1 where limits changed")])
         case .overload:
             .init(
                 "Requests are refused; once in ten seconds for a cause.",

@@ -5,6 +5,7 @@ extension JournalEvent {
         case gatewayStarted = "gateway.started"
         case gatewayStopped = "gateway.stopped"
         case lineConfigured = "line.configured"
+        case configurationReloaded = "configuration.reloaded"
         case overload = "overload"
         case accessRefused = "access.refused"
         case trunkState = "trunk.state"
@@ -109,6 +110,7 @@ extension JournalEvent {
         case mos
         case remoteLost, remoteExpected, remoteLoss, remoteJitter, remoteMOS
         case roundTrip
+        case added, changed, removed
     }
 }
 

@@ -63,6 +63,9 @@ extension JournalEvent.Key {
         case .remoteJitter: "`jitter` of what we sent"
         case .remoteMOS: "`mos` of what we sent"
         case .roundTrip: "to the far end and back as it was last measured, in microseconds"
+        case .added: "numbers of lines that are new, with spaces between them; at most twenty"
+        case .changed: "numbers of lines that changed, in the same way"
+        case .removed: "numbers of lines that are gone, in the same way"
         }
     }
 }

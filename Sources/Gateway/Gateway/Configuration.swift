@@ -6,7 +6,7 @@ import SIP
 import UserAgent
 
 /// What the gateway is told before it starts: a plain value, made from YAML, environment and flags by the command,
-/// or in code by whoever embeds the gateway. Nothing in it is read again while the gateway runs.
+/// or in code by whoever embeds the gateway. While it runs, lines, trunks and limits may change (``Gateway/reconfigure(_:at:)``).
 public struct GatewayConfiguration: Sendable {
     /// What this server is responsible for: the host part of addresses of record and of `From` towards devices.
     public var domain: Text = "localhost"
@@ -132,7 +132,7 @@ public struct GatewayConfiguration: Sendable {
         public init() {}
     }
 
-    public struct Limits: Sendable {
+    public struct Limits: Sendable, Equatable {
         /// Calls refused with 503 and `Retry-After` above this number of legs; of several callees as many are called as there is room for.
         public var legs = 10_000
         /// Longer requests go over TCP where we listen for it (RFC 3261 §18.1.1); nil: never.
@@ -160,14 +160,14 @@ public struct GatewayConfiguration: Sendable {
 }
 
 /// What is heard on hold.
-public enum HoldMusic: Sendable {
+public enum HoldMusic: Sendable, Equatable {
     case sound(WAV)
     /// What the holder sends meanwhile, where its description says that it does (`sendonly`); else the hold is passed on.
     case theirs
 }
 
 /// One line: one telephone of ours, and what it does with a call.
-public struct LineConfiguration: Sendable {
+public struct LineConfiguration: Sendable, Equatable {
     public var number: Text
     public var name: Text?
     /// Devices register with it, and INVITEs that name this line prove it; nil on a line that is `open` or has no devices.

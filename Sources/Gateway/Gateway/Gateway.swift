@@ -24,7 +24,7 @@ public final class Gateway: SignallingEndpoint {
         }
     }
 
-    public let configuration: GatewayConfiguration
+    public var configuration: GatewayConfiguration { context.configuration }
     public let userAgent: UserAgent
     public let registrar: Registrar
     public let journal: Journal
@@ -47,6 +47,9 @@ public final class Gateway: SignallingEndpoint {
     let incomingCalls: IncomingCalls
     let messages: MessageRelay
     let holding: Holding
+    let accounts: Accounts
+    /// The call directories that lines may enable.
+    let directories: CallDirectories?
     private let network: any SignallingNetwork
     private let media: any MediaPlane
     private var agentListener: AgentListener?
@@ -54,7 +57,8 @@ public final class Gateway: SignallingEndpoint {
     private var sweptSessions: UInt64 = 0
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
-        (self.configuration, journal, network, media) = (configuration, environment.journal, environment.network, environment.media)
+        (journal, network, media, directories) = (environment.journal, environment.network, environment.media, environment.directories)
+        accounts = Accounts(configuration.lines)
         let context = GatewayContext(
             configuration, journal: environment.journal, store: environment.store, random: environment.random, epoch: environment.epoch,
             at: now)
@@ -71,9 +75,9 @@ public final class Gateway: SignallingEndpoint {
             configuration: Self.agent(configuration, listeners, addresses), network: environment.network, random: environment.random,
             hash: environment.hash)
         registrar = Registrar(
-            configuration: Self.registrar(configuration), accounts: Accounts(configuration.lines), random: environment.random,
+            configuration: Self.registrar(configuration), accounts: accounts, random: environment.random,
             hash: environment.hash)
-        locator = ServerLocator(context, lineTable.routing, listeners, resolve: environment.resolve)
+        locator = ServerLocator(context, lineTable, listeners, resolve: environment.resolve)
         trunks = Trunks(
             context, lineTable,
             Trunk.Surroundings(

@@ -52,7 +52,6 @@ public final class GatewayServer: Sendable {
         case recording(RecordingWriter.Failure)
         /// A TLS session that could not be established, or broke.
         case tls(TLSError, peer: SocketAddress, isOurs: Bool)
-        case reload(TLSError?)
         case trunk(TrunkNotice)
         /// A push that nobody took, for a device of this line. Which device is not said: who knows what it is pushed by can push to it.
         case push(line: String, cause: String)
@@ -81,16 +80,13 @@ public final class GatewayServer: Sendable {
     let lane: Lane<Host>
     private let journalFile: JournalFile?
     private let directories: CallDirectories
-    private let sources: [DirectorySource]
-    private let tls: TLSSettings?
     private let notice: @Sendable (Notice) -> Void
     /// What is listened on, with the ports that the kernel chose.
     public let listeners: [Transports.Listener]
 
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
-        (journalFile, tls, self.notice) = (file, settings.tls, notice)
-        (directories, sources) = (settings.callDirectories, settings.directories)
+        (journalFile, directories, self.notice) = (file, settings.callDirectories, notice)
         lane = try Lane(label: "signalling", hasPoller: true) { lane, now throws(StartError) in
             try Self.host(settings, file, on: lane, at: now, notice)
         }
@@ -109,16 +105,22 @@ public final class GatewayServer: Sendable {
     /// Takes no new call from now on.
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
 
-    /// Loads the call directories anew, and reads the certificates again, for the connections that come; those that stand, and the calls on
-    /// them, keep what they have. Where the files are wrong now, everything stays as it was.
-    public func reload() {
-        directories.load(sources) { [notice] in notice(.directory($0)) }
-        guard let tls else { return notice(.reload(nil)) }
-        do throws(TLSError) {
-            let contexts = try TLSContexts(tls)
-            lane.post { host, _ in host.transports.tls = contexts }
-            notice(.reload(nil))
-        } catch { notice(.reload(error)) }
+    /// Lines, trunks and limits of other settings hold from now on (``Gateway/reconfigure(_:at:)``), the call directories are loaded anew, and
+    /// the certificates are read again, for the connections that come; those that stand, and the calls on them, keep what they have.
+    ///
+    /// - Throws: what is wrong with the certificates; then everything is as it was.
+    /// - Returns: what is different.
+    @discardableResult
+    public func reload(_ settings: Settings) throws(TLSError) -> ConfigurationChange {
+        let contexts = try settings.tls.map { tls throws(TLSError) in try TLSContexts(tls) }
+        directories.load(settings.directories) { [notice] in notice(.directory($0)) }
+        let limits = Self.configuration(settings)
+        return lane.sync { host, now in
+            if let contexts { host.transports.tls = contexts }
+            host.transports.limit(
+                connections: limits.maximumConnections, perSource: limits.maximumConnectionsPerSource, exceptFrom: limits.trusted)
+            return host.endpoint.reconfigure(settings.gateway, at: now)
+        } ?? ConfigurationChange()
     }
 
     /// Ends every call as a user would.
@@ -190,11 +192,9 @@ public final class GatewayServer: Sendable {
         environment.onTrunk = { notice(.trunk($0)) }
         environment.onGuessing = { notice(.guessing($0)) }
         (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)
-        if settings.gateway.lines.contains(where: { $0.recording != nil }) {
-            environment.recordings = RecordingWriter(clock: { MonotonicClock.now }) { [weak lane] failure in
-                notice(.recording(failure))
-                lane?.post { host, now in host.endpoint.recordingFailed(failure, at: now) }
-            }
+        environment.recordings = RecordingWriter(clock: { MonotonicClock.now }) { [weak lane] failure in
+            notice(.recording(failure))
+            lane?.post { host, now in host.endpoint.recordingFailed(failure, at: now) }
         }
         if let sender = settings.push {
             environment.push = { [weak lane] message in

@@ -95,7 +95,7 @@ final class Parts {
     private(set) lazy var table = CallTable(lines, turn: context.turn, limit: configuration.limits.legs)
     private(set) lazy var policy = MediaPolicy(
         context, lines, AdvertisedAddresses(advertise: configuration.advertise, towards: { _ in nil }), listeners)
-    private(set) lazy var locator = ServerLocator(context, lines.routing, listeners) { [unowned self] in queries.append(($0, $1)) }
+    private(set) lazy var locator = ServerLocator(context, lines, listeners) { [unowned self] in queries.append(($0, $1)) }
     private(set) lazy var trunks = Trunks(
         context, lines, .init(context: context, userAgent: userAgent, network: wire, locator: locator, onNotice: nil))
     private(set) lazy var admission = Admission(context, lines, trunks, registrar, userAgent) { [unowned self] in guesses.append($0) }

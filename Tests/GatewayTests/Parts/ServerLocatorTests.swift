@@ -43,7 +43,7 @@ import UserAgent
     }
 
     @Test func `a search without a resolver fails once`() {
-        let locator = ServerLocator(parts.context, parts.lines.routing, parts.listeners, resolve: nil)
+        let locator = ServerLocator(parts.context, parts.lines, parts.listeners, resolve: nil)
         var results: [ServerLocation.Result] = []
         locator.locate(ServerLocation.Domain(host: "carrier.test")) { result, _ in results.append(result) }
         #expect(results.count == 1 && results[0].servers.isEmpty && results[0].hasFailed)

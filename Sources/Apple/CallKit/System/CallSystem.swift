@@ -53,6 +53,12 @@ public final class CallSystem: @unchecked Sendable {
         telling = Locked((), hasLock: !configuration.isCalledByOneAtATime)
     }
 
+    /// How long calls ring that come from now on; nil: for ever. At first as `configuration` has it.
+    public var ringTimeout: Duration? {
+        get { core.withLock { $0.state.ringTimeout } }
+        set { core.withLock { $0.state.ringTimeout = newValue } }
+    }
+
     /// Do Not Disturb, the block list, and whatever else may turn a call away. nil lets every call in.
     public var filter: Filter? {
         get { core.withLock { $0.hooks.filter } }

@@ -105,6 +105,8 @@ struct CallSystemState {
     }
 
     let configuration: CallSystemConfiguration
+    /// Of calls that begin to ring from now on.
+    var ringTimeout: Duration?
     /// Identities for what the system asks by itself.
     let identify: () -> UUID
     var providers = IdentityTable<Provider>()
@@ -127,6 +129,7 @@ struct CallSystemState {
 
     init(configuration: CallSystemConfiguration, identify: @escaping () -> UUID) {
         (self.configuration, self.identify) = (configuration, identify)
+        ringTimeout = configuration.ringTimeout
     }
 
     /// When `advance` next has something to do; nil while there is nothing to wait for.
@@ -182,7 +185,7 @@ extension CallSystemState {
 
     /// A ringing call is always waited for: by its ring timeout, or by the deadline of an answer or an end.
     mutating func armRinging(_ call: Call, at now: Instant) {
-        guard let timeout = configuration.ringTimeout, call.isRinging, !isBeingSettled(call) else { return }
+        guard let timeout = ringTimeout, call.isRinging, !isBeingSettled(call) else { return }
         clock.set(.ring(call.uuid), at: now + timeout)
     }
 }

@@ -131,6 +131,16 @@ public final class Registrar {
         watch(user, at: now)
     }
 
+    /// Who has no account any more is registered no more.
+    public func dropUsersWithoutAccount() {
+        for user in users.keys.filter({ accounts.account(of: $0) == nil }).sorted(by: { $0.description < $1.description }) {
+            guard let entry = users.removeValue(forKey: user) else { continue }
+            alarms.set(entry.expiry, to: nil)
+            if let question = entry.question { alarms.set(question, to: nil) }
+            onChange?(user, [])
+        }
+    }
+
     /// Takes a contact away that does not answer, so that the next call does not wait for it.
     /// - Parameter time: when it was registered last, as far as whoever called it knows; one that was registered later stays.
     public func drop(_ uri: URI, of user: Text, registered time: Instant) {

@@ -70,8 +70,8 @@ public final class Transports: SignallingNetwork {
         public init() {}
     }
 
-    /// As it was made.
-    public let configuration: Configuration
+    /// As it was made, and as its limits are now.
+    public private(set) var configuration: Configuration
     /// What is listened on, with the ports that the kernel chose.
     public private(set) var listeners: [Listener] = []
     /// Takes the messages and the failures; nothing is lost while it is nil, but what comes then is dropped. Held until `close`, for what
@@ -116,6 +116,12 @@ public final class Transports: SignallingNetwork {
             tls?.canServe == true || !configuration.listeners.contains { $0.transport.isSecure }, "a TLS listener needs a certificate")
         (self.configuration, self.lane, self.tls) = (configuration, lane, tls)
         for listener in configuration.listeners { try listen(listener) }
+    }
+
+    /// Of connections that come from now on; those that stand stay.
+    public func limit(connections: Int, perSource: Int, exceptFrom trusted: [IPNetwork]) {
+        (configuration.maximumConnections, configuration.maximumConnectionsPerSource) = (connections, perSource)
+        configuration.trusted = trusted
     }
 
     /// Closes every socket and connection, without a word to `endpoint`, which it lets go.

@@ -27,6 +27,8 @@ final class Admission {
         rateControl = RateControl(context.configuration.limits)
     }
 
+    func adopt(_ limits: GatewayConfiguration.Limits) { rateControl.adopt(limits) }
+
     // MARK: Sources
 
     func admits(_ request: Message, over flow: Flow) -> UserAgent.Admission {

@@ -41,6 +41,13 @@ struct RateControl {
         sources = SourceRates(perSecond: limits.requestsPerSource.map(Double.init))
     }
 
+    /// Other limits: rates are counted anew, and refusals on.
+    mutating func adopt(_ limits: GatewayConfiguration.Limits) {
+        let counts = counts
+        self = RateControl(limits)
+        self.counts = counts
+    }
+
     /// A message lay unread for so long.
     mutating func note(backlog: Duration, at now: Instant) {
         behind = longestWait == .zero || backlog <= longestWait ? nil : (behind?.since ?? now, now)

@@ -9,7 +9,8 @@ import UserAgent
 final class CallTable {
     private let turn: EventTime
     let lines: LineTable
-    private let limit: Int
+    /// The most legs at a time; those that are there stay.
+    var limit: Int
     private(set) var legs = IdentityTable<Leg>()
     private var legsByMedia = IdentityTable<Leg>()
     /// Incoming calls that are up, by Call-ID and From tag.

@@ -94,8 +94,8 @@ final class IncomingCalls {
     /// An incoming call like any other: reported, answered, and ended when the sound is over.
     private func announce(_ announcement: AnnouncementApplication, to call: IncomingCall) {
         guard table.hasRoom else { return refuseForNow(call.session, .legs) }
-        let service = table.lines[table.lines.all.count - 1]
-        guard let leg = arrive(IncomingCall(session: call.session, caller: call.caller), on: service) else { return }
+        guard let service = table.lines.service, let leg = arrive(IncomingCall(session: call.session, caller: call.caller), on: service)
+        else { return }
         leg.application = announcement
         admit(leg, [])
     }

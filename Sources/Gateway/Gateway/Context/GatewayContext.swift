@@ -6,7 +6,7 @@ import Primitives
 ///
 /// It decides nothing. Lives on the signalling lane.
 final class GatewayContext {
-    let configuration: GatewayConfiguration
+    private(set) var configuration: GatewayConfiguration
     let journal: Journal
     /// Keeps what survives a restart; nil: nothing does.
     let store: (any LineStore)?
@@ -44,14 +44,21 @@ final class GatewayContext {
         return CallUUID(high: high & ~0xF000 | 0x4000, low: low & ~(3 << 62) | 2 << 62).uuid
     }
 
+    /// Other lines and limits; all else stays as it is.
+    func adopt(_ lines: [LineConfiguration], _ limits: GatewayConfiguration.Limits) {
+        (configuration.lines, configuration.limits) = (lines, limits)
+    }
+
     /// The CallKit systems of the configured lines, and of those beside them.
     func makeLines(_ configurations: [LineConfiguration], kept: KeptState, directories: CallDirectories?) -> [Line] {
+        configurations.enumerated().map { makeLine($1, index: $0, kept: kept[$1.number.description], directories: directories) }
+    }
+
+    func makeLine(_ line: LineConfiguration, index: Int, kept: LineRecord, directories: CallDirectories?) -> Line {
         let clock = clock
-        return configurations.enumerated().map { index, line in
-            let features = LineFeatures(
-                line, statuses: configuration.refusals, recents: configuration.limits.recents, kept: kept[line.number.description]
-            ) { clock.date(at: clock.now) }
-            return Line(line, index: index, features: features, directories: directories, clock: clock, journal: journal, at: now)
+        let features = LineFeatures(line, statuses: configuration.refusals, recents: configuration.limits.recents, kept: kept) {
+            clock.date(at: clock.now)
         }
+        return Line(line, index: index, features: features, directories: directories, clock: clock, journal: journal, at: now)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Primitives
 
 /// Do Not Disturb of a line, as it is configured.
-public struct DoNotDisturb: Sendable {
+public struct DoNotDisturb: Sendable, Equatable {
     /// On from the start, until somebody turns it off.
     public var isOn = false
     /// Callers who are let through.
@@ -24,13 +24,19 @@ public struct DoNotDisturbState: Sendable, Equatable {
 
 /// Do Not Disturb at work: asked for each call, and reads the calendar only when the schedule changes its mind.
 struct DoNotDisturbKeeper {
-    let configuration: DoNotDisturb
+    private(set) var configuration: DoNotDisturb
     private(set) var state: DoNotDisturbState
     private var stretch: (from: Date, known: WeeklySchedule.Stretch)?
 
     init(_ configuration: DoNotDisturb, state: DoNotDisturbState?) {
         self.configuration = configuration
         self.state = state ?? DoNotDisturbState(isOn: configuration.isOn)
+    }
+
+    /// What a user set stays as it is.
+    mutating func adopt(_ new: DoNotDisturb) {
+        if state == DoNotDisturbState(isOn: configuration.isOn) { state.isOn = new.isOn }
+        (configuration, stretch) = (new, nil)
     }
 
     enum Answer: Equatable {

@@ -7,12 +7,12 @@ import SIP
 ///
 /// It is the filter of the line's `CallSystem`, and knows afterwards why it refused. Lives on the signalling lane.
 final class LineFeatures {
-    let configuration: LineConfiguration
-    let statuses: RefusalStatuses
+    private(set) var configuration: LineConfiguration
+    private(set) var statuses: RefusalStatuses
     private let date: () -> Date
     private var doNotDisturb: DoNotDisturbKeeper
-    private let vips: CallerMatcher
-    private let configuredBlocks: CallerMatcher
+    private var vips: CallerMatcher
+    private var configuredBlocks: CallerMatcher
     private(set) var blocked: Set<String>
     var recents: RecentCalls
     /// Where its devices can be woken.
@@ -55,9 +55,23 @@ final class LineFeatures {
             return nil
         }
         system.directories = directories
+        setCallers(of: system)
+    }
+
+    /// Other settings of the same line. What its user has set comes before them, as it did.
+    func adopt(_ configuration: LineConfiguration, statuses: RefusalStatuses, of system: CallSystem) {
+        self.configuration = configuration
+        self.statuses = configuration.refusals.over(statuses)
+        doNotDisturb.adopt(configuration.doNotDisturb)
+        vips = CallerMatcher(patterns: configuration.doNotDisturb.vips)
+        configuredBlocks = CallerMatcher(patterns: configuration.block)
+        setCallers(of: system)
+    }
+
+    private func setCallers(of system: CallSystem) {
         system.enabledDirectories = configuration.directories
         let names = configuration.contacts
-        if !names.isEmpty { system.contacts = { names[CallerMatcher.key(of: $0)] } }
+        system.contacts = names.isEmpty ? nil : { names[CallerMatcher.key(of: $0)] }
     }
 
     // MARK: Do Not Disturb and the block list

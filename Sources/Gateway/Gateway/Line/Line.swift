@@ -9,7 +9,7 @@ import Runtime
 /// Both legs of a bridged call live here, on the line that was called; the bridge is their call group. Lives on the signalling lane.
 final class Line {
     let index: Int
-    let configuration: LineConfiguration
+    private(set) var configuration: LineConfiguration
     let system: CallSystem
     let provider: CXProvider
     let calls: CallManager
@@ -38,6 +38,14 @@ final class Line {
         let delegate = LineProviderDelegate(line: self)
         self.delegate = delegate
         provider.setDelegate(delegate, queue: nil)
+    }
+
+    /// Other settings for the calls to come; those that are up go on.
+    func adopt(_ configuration: LineConfiguration, statuses: RefusalStatuses) {
+        self.configuration = configuration
+        system.ringTimeout = configuration.ringTimeout
+        provider.configuration = Self.providerConfiguration(configuration)
+        features.adopt(configuration, statuses: statuses, of: system)
     }
 
     var keepsRecents: Bool { configuration.keepsRecents }

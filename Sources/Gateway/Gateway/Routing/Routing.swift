@@ -8,8 +8,10 @@ struct Routing {
     private var patterns: [(pattern: NumberPattern?, domain: Text?, line: Int)] = []
     private var domains: [Int: Text] = [:]
 
-    init(_ lines: [LineConfiguration]) {
-        for (index, line) in lines.enumerated() {
+    /// - Parameter places: the index of each line; nil: in their order.
+    init(_ lines: [LineConfiguration], places: [Int]? = nil) {
+        for (position, line) in lines.enumerated() {
+            let index = places?[position] ?? position
             byNumber[line.number] = index
             domains[index] = line.domain
             if line.match != nil || line.domain != nil { patterns.append((line.match, line.domain, index)) }

@@ -6,7 +6,7 @@ import UserAgent
 /// Where the servers of a domain are, by DNS (RFC 3263). Answers come later, over the lane. Lives on the signalling lane.
 final class ServerLocator {
     private let context: GatewayContext
-    private let routing: Routing
+    private let lines: LineTable
     let listeners: Listeners
     /// Asks DNS; the answer comes back by `receive(_:of:)` with the same number. Nil: names are not resolved.
     private let resolve: ((DNSQuestion, UInt64) -> Void)?
@@ -15,8 +15,8 @@ final class ServerLocator {
     /// Queries that failed at once because there were too many at a time.
     private(set) var refusedQueries: UInt64 = 0
 
-    init(_ context: GatewayContext, _ routing: Routing, _ listeners: Listeners, resolve: ((DNSQuestion, UInt64) -> Void)?) {
-        (self.context, self.routing, self.listeners, self.resolve) = (context, routing, listeners, resolve)
+    init(_ context: GatewayContext, _ lines: LineTable, _ listeners: Listeners, resolve: ((DNSQuestion, UInt64) -> Void)?) {
+        (self.context, self.lines, self.listeners, self.resolve) = (context, lines, listeners, resolve)
     }
 
     // MARK: DNS
@@ -79,7 +79,9 @@ final class ServerLocator {
             || context.configuration.advertise.address == address
     }
 
-    private func isNumberOfOurs(_ uri: URI) -> Bool { routing.dialledNumber(uri).flatMap { routing.line(for: $0, host: uri.host) } != nil }
+    private func isNumberOfOurs(_ uri: URI) -> Bool {
+        lines.routing.dialledNumber(uri).flatMap { lines.line(for: $0, host: uri.host) } != nil
+    }
 
     /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses
     /// first.

@@ -12,11 +12,16 @@ final class Trunk {
     private var locations: [Location]
     private var registration: Registration?
     private var nextHealth: Instant?
+    /// Being taken back.
+    private var leaving: Registration?
     /// While registered, where the way is kept open.
     private var keeper: FlowKeeper?
     /// Ways that a registration has tried since it last succeeded.
     private var triedFlows: [Flow] = []
     private var isLeaving = false
+    /// Of the same line, before it was configured anew: registers no more, and takes its registration back before ours begins.
+    private var predecessor: Trunk?
+    private weak var successor: Trunk?
     /// What was told last, of each thing that is told of.
     private var told: [Text: TrunkNotice] = [:]
     /// What the registration is: nothing, until there is an answer.
@@ -57,13 +62,26 @@ final class Trunk {
         nextHealth = configuration.health.map { _ in now }
     }
 
-    /// Takes the registration back.
+    /// Takes the place of another trunk of the line, which leaves.
+    func succeed(_ old: Trunk, at now: Instant) {
+        let waitedFor = old.predecessor
+        old.leave(at: now)
+        if let busy = [old, waitedFor].compactMap(\.self).first(where: \.isBusy) { (predecessor, busy.successor) = (busy, self) }
+        start(at: now)
+    }
+
+    /// Takes the registration back, and looks for servers no more.
     func leave(at now: Instant) {
         isLeaving = true
-        keeper = nil
+        (keeper, nextHealth, predecessor) = (nil, nil, nil)
+        for index in locations.indices { locations[index].due = nil }
+        leaving = registration
         registration?.unregister(at: now)
         registration = nil
     }
+
+    /// Its registration is still being taken back.
+    var isBusy: Bool { leaving != nil }
 
     var deadline: Instant? {
         var next = min(nextHealth ?? .distantFuture, keeper?.deadline ?? .distantFuture)
@@ -129,14 +147,15 @@ final class Trunk {
         locations[index].due = nil
         locations[index].isSought = true
         surroundings.locator.locate(ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)) {
-            [unowned self] result, now in
-            found(result, index, at: now)
+            [weak self] result, now in
+            self?.found(result, index, at: now)
         }
     }
 
     /// What was known stays where DNS does not answer: an old address is better than none.
     private func found(_ result: ServerLocation.Result, _ index: Int, at now: Instant) {
         locations[index].isSought = false
+        guard !isLeaving else { return }
         if !IPAddress.isText(locations[index].target.host) { locations[index].due = now + result.timeToLive }
         if !(result.hasFailed && result.servers.isEmpty) { locations[index].servers = result.servers }
         pool.set(locations.flatMap(Self.members))
@@ -158,7 +177,9 @@ final class Trunk {
     // MARK: Registration
 
     private func register(at now: Instant) {
-        guard !isLeaving, let wanted = configuration.registration, let flow = flows(at: now).first else { return }
+        guard !isLeaving, predecessor?.isBusy != true, let wanted = configuration.registration, let flow = flows(at: now).first else {
+            return
+        }
         let user = configuration.contactUser(line: line)
         let host = configuration.recordHost
         var request = OutgoingRegistration(
@@ -171,6 +192,11 @@ final class Trunk {
         }
         registration.otherFlow = { [unowned self] registration, status, now in otherFlow(than: registration.request.flow, status, at: now) }
         self.registration = registration
+    }
+
+    private func predecessorLeft(at now: Instant) {
+        predecessor = nil
+        if registration == nil { register(at: now) }
     }
 
     var credentials: Credentials? {
@@ -195,7 +221,8 @@ final class Trunk {
                 .refused, at: now,
                 [.status: .init(status), .remote: .init(remote.description), .count: .init(Int(delay.wholeMilliseconds / 1_000))])
         case .unregistered(let status):
-            (registrationStatus, serviceRoutes) = (nil, [])
+            (registrationStatus, serviceRoutes, leaving) = (nil, [], nil)
+            defer { successor?.predecessorLeft(at: now) }
             write(.unregistered, at: now, [.status: .init(status), .remote: .init(remote.description)])
         }
     }
@@ -255,8 +282,8 @@ final class Trunk {
             let (host, port) = name(of: member), target = URI(host: host, port: port)
             let from = NameAddress(uri: URI(user: configuration.contactUser(line: line), host: surroundings.context.configuration.domain))
             let options = OutgoingOptions(target: target, flow: flow, from: from, to: NameAddress(uri: target))
-            surroundings.userAgent.options(options, at: now) { [unowned self] status, response, now in
-                checked(flow, status, response, at: now)
+            surroundings.userAgent.options(options, at: now) { [weak self] status, response, now in
+                self?.checked(flow, status, response, at: now)
             }
         }
     }

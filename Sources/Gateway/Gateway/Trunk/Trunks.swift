@@ -5,20 +5,49 @@ import UserAgent
 /// The trunks of the lines that have one, in the order of the lines, so that a replay does the same. Lives on the signalling lane.
 final class Trunks {
     private let context: GatewayContext
-    private let routing: Routing
-    let all: [Trunk]
-    private let byLine: [Int: Trunk]
+    private let lines: LineTable
+    private let surroundings: Trunk.Surroundings
+    private(set) var all: [Trunk] = []
+    private var byLine: [Int: Trunk] = [:]
+    /// Of an earlier configuration, until their registrations have been taken back.
+    private var leaving: [Trunk] = []
 
     init(_ context: GatewayContext, _ lines: LineTable, _ surroundings: Trunk.Surroundings) {
-        (self.context, routing) = (context, lines.routing)
-        var byLine: [Int: Trunk] = [:]
-        all = lines.all.compactMap { line in
-            guard case .trunk(let configuration) = line.configuration.endpoint else { return nil }
-            let trunk = Trunk(configuration, line: line.configuration.number, surroundings)
-            byLine[line.index] = trunk
-            return trunk
+        (self.context, self.lines, self.surroundings) = (context, lines, surroundings)
+        adopt()
+    }
+
+    /// The trunks of the lines as they are configured now: one that is as it was stays, with its registration. One that changed leaves before
+    /// the other registers.
+    func reconfigure() {
+        leaving.removeAll { !$0.isBusy }
+        for (trunk, old) in adopt() {
+            if let old { trunk.succeed(old, at: context.now) } else { trunk.start(at: context.now) }
         }
-        self.byLine = byLine
+    }
+
+    /// - Returns: those that are new, and whose place they take.
+    @discardableResult
+    private func adopt() -> [(new: Trunk, old: Trunk?)] {
+        let before = byLine
+        var made: [(Trunk, Trunk?)] = []
+        (all, byLine) = ([], [:])
+        for line in lines.configured {
+            guard case .trunk(let configuration) = line.configuration.endpoint else { continue }
+            let old = before[line.index], isSame = old?.configuration == configuration
+            let trunk = isSame ? old ?? make(configuration, line) : make(configuration, line)
+            if !isSame { made.append((trunk, old)) }
+            all.append(trunk)
+            byLine[line.index] = trunk
+        }
+        let gone = before.sorted { $0.key < $1.key }.filter { byLine[$0.key] !== $0.value }
+        leaving += gone.map(\.value)
+        for (place, trunk) in gone where byLine[place] == nil { trunk.leave(at: context.now) }
+        return made
+    }
+
+    private func make(_ configuration: TrunkConfiguration, _ line: Line) -> Trunk {
+        Trunk(configuration, line: line.configuration.number, surroundings)
     }
 
     func trunk(of line: Line) -> Trunk? { byLine[line.index] }
@@ -57,9 +86,9 @@ final class Trunks {
     /// Of a request of a trunk: the number that it names, in our words, or where it called our Contact the number that is meant by that.
     func number(dialledBy request: Message, from trunk: Trunk) -> Text? {
         let rules = trunk.configuration
-        guard let target = request.requestURI, var dialled = routing.dialledNumber(target) else { return nil }
+        guard let target = request.requestURI, var dialled = lines.routing.dialledNumber(target) else { return nil }
         if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
-            dialled = rules.incoming ?? routing.dialledNumber(request.to.uri) ?? dialled
+            dialled = rules.incoming ?? lines.routing.dialledNumber(request.to.uri) ?? dialled
         }
         return rules.incomingRewrites.rewritten(dialled)
     }

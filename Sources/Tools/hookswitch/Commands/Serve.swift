@@ -65,7 +65,8 @@ struct Serve: ExplainedCommand {
             try? StandardOutput.print(
                 "hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
-        stop.onReload = { server.reload() }
+        let reload = Reload(configuration, server, log) { [options] in try options.load() }
+        stop.onReload = { reload.perform() }
         withExtendedLifetime((monitor, memory)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
         stop.endReloads()
         guard let store else { return }
@@ -101,19 +102,11 @@ struct Serve: ExplainedCommand {
     }
 
     private static func start(_ configuration: ServeConfiguration, _ store: SQLiteStore?, _ log: NoticeLog) throws -> GatewayServer {
-        var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
-        settings.tls = configuration.tlsSettings
-        settings.nameServers = configuration.nameServers
-        settings.mediaBatch = configuration.mediaBatch
-        settings.journalFile = configuration.journalFile
-        settings.journalRotation = configuration.journalRotation
-        settings.violationsAreFatal = configuration.testMode
-        settings.directories = configuration.directories
+        var settings = configuration.server
         if let store { try restore(store, into: &settings) }
         settings.push = try configuration.pushURL.map {
             try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)
         }
-        let isSecure = settings.tls != nil, isBare = settings.directories.isEmpty
         do {
             return try GatewayServer(settings) { notice in
                 switch notice {
@@ -125,8 +118,6 @@ struct Serve: ExplainedCommand {
                 case .journal(.recovered(let lost)): log.say(.notice, "the journal is written again; \(lost) were lost")
                 case .tls(let error, let peer, isOurs: true): log.say(.warning, "TLS to \(peer): \(error)")
                 case .tls(let error, let peer, isOurs: false): log.say(.info, "TLS from \(peer): \(error)", oncePer: "\(peer.address)")
-                case .reload(nil) where isSecure: log.say(.notice, "the certificates were read again")
-                case .reload(nil): if isBare { log.say(.notice, "there are no certificates and no directories to read again") }
                 case .trunk(let trunk): log.say(trunk.isTrouble ? .warning : .info, "\(trunk)")
                 case .push(let line, let cause):
                     log.say(.warning, "a push for line \(line) failed: \(cause)", oncePer: "push for \(line): \(cause)")
@@ -134,7 +125,6 @@ struct Serve: ExplainedCommand {
                     log.say(
                         .warning, "wrong passwords for \(guess.user) from \(guess.source): \(guess.count) within a minute",
                         oncePer: "guesses from \(guess.source)")
-                case .reload(let error?): log.say(.error, "the certificates stay as they were: \(error)")
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }

@@ -60,7 +60,7 @@ struct StartupSummary: Encodable {
                 "media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one"
             )
         }
-        warnings += configuration.certificates.compactMap(Self.warning(ofCertificateIn:))
+        warnings += Self.certificateWarnings(configuration)
     }
 
     /// How many ports of media can be had at a time: those that SIP has of them are none.
@@ -73,6 +73,11 @@ struct StartupSummary: Encodable {
     private static func portWarnings(_ configuration: ServeConfiguration, _ listeners: [Transports.Listener]) -> [String] {
         let ports = configuration.gateway.media.ports, udp = listeners.filter { $0.transport == .udp && ports.contains($0.address.port) }
         return udp.map { "SIP's udp \($0.address) is one of the media ports \(ports.lowerBound)-\(ports.upperBound): no call can have it" }
+    }
+
+    /// Of certificates that are over, or soon will be.
+    static func certificateWarnings(_ configuration: ServeConfiguration) -> [String] {
+        configuration.certificates.compactMap(warning(ofCertificateIn:))
     }
 
     /// Half a month is time to get another certificate.

@@ -90,6 +90,18 @@ struct ServeConfiguration {
         udp.map { Transports.Listener(.udp, $0) } + tcp.map { Transports.Listener(.tcp, $0) } + tls.map { Transports.Listener(.tls, $0) }
     }
 
+    /// What the server is told; what is kept and who wakes devices comes from elsewhere.
+    var server: GatewayServer.Settings {
+        var settings = GatewayServer.Settings(gateway: gateway, listeners: listeners)
+        settings.tls = tlsSettings
+        settings.nameServers = nameServers
+        settings.mediaBatch = mediaBatch
+        (settings.journalFile, settings.journalRotation) = (journalFile, journalRotation)
+        settings.violationsAreFatal = testMode
+        settings.directories = directories
+        return settings
+    }
+
     /// What TLS works with, towards servers also without a certificate of our own; nil where nothing asks for it.
     var tlsSettings: TLSSettings? {
         guard !tls.isEmpty || !certificates.isEmpty || serverAuthorities != nil || hasSecureTrunk else { return nil }

@@ -1,0 +1,36 @@
+import Primitives
+import UserAgent
+
+// Another configuration while calls are up.
+extension Gateway {
+    /// Lines, trunks and limits of another configuration hold from now on. Calls that are up go on, also those of a line that is gone; who calls
+    /// that is told that there is no such number. Registrations of lines that stay, and of trunks that are as they were, stay.
+    ///
+    /// All other settings stay as they were, and so do the limits that sockets and the database were made with (`recents`, `longestDatagram`).
+    /// While the gateway drains, nothing changes.
+    @discardableResult
+    public func reconfigure(_ wanted: GatewayConfiguration, at now: Instant) -> ConfigurationChange {
+        enter(now)
+        guard !isDraining else { return ConfigurationChange() }
+        var limits = wanted.limits
+        (limits.recents, limits.longestDatagram) = (configuration.limits.recents, configuration.limits.longestDatagram)
+        let hasOtherLimits = limits != configuration.limits
+        context.adopt(wanted.lines, limits)
+        var change = lineTable.adopt(wanted.lines, statuses: configuration.refusals) { line, index in
+            let line = context.makeLine(line, index: index, kept: LineRecord(), directories: directories)
+            line.observer?.listener = self
+            return line
+        }
+        change.hasOtherLimits = hasOtherLimits
+        if hasOtherLimits {
+            table.limit = limits.legs
+            admission.adopt(limits)
+        }
+        accounts.adopt(wanted.lines)
+        registrar.dropUsersWithoutAccount()
+        trunks.reconfigure()
+        journal.record(.configurationReloaded, at: self.now, change.details)
+        settle()
+        return change
+    }
+}
