@@ -25,7 +25,7 @@ struct Exposition {
             current = words[2]
         case "#" where words.count == 4 && words[1] == "TYPE":
             guard words[2] == current, types.updateValue(words[3], forKey: current) == nil else { throw fail("TYPE does not follow HELP") }
-            guard ["counter", "gauge"].contains(words[3]) else { throw fail("no such type") }
+            guard ["counter", "gauge", "histogram"].contains(words[3]) else { throw fail("no such type") }
         case "#": throw fail("a comment that is neither")
         default: try readSample(line)
         }
@@ -34,11 +34,15 @@ struct Exposition {
     private mutating func readSample(_ line: String) throws {
         func fail(_ why: String) -> Malformed { Malformed(line: line, why: why) }
         var rest = line.unicodeScalars[...]
-        guard let name = Self.name(&rest), name == current, types[name] != nil else { throw fail("not of the family before it") }
+        guard let name = Self.name(&rest), types[current] != nil, isOfFamily(name) else { throw fail("not of the family before it") }
         let labels = try rest.first == "{" ? Self.labels(&rest, fail) : []
         guard rest.popFirst() == " ", let value = Double(String(rest)) else { throw fail("no number") }
         let key = labels.isEmpty ? name : "\(name){\(labels.joined(separator: ","))}"
         guard values.updateValue(value, forKey: key) == nil else { throw fail("the line comes twice") }
+    }
+
+    private func isOfFamily(_ name: String) -> Bool {
+        types[current] == "histogram" ? ["_bucket", "_sum", "_count"].contains { name == current + $0 } : name == current
     }
 
     /// `{name="value",…}`, each with its value unescaped.

@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import Console
@@ -24,6 +25,31 @@ import Testing
                 # TYPE refused_total counter
                 refused_total{cause="ports"} 1
                 refused_total{cause="source"} 2
+
+                """)
+    }
+
+    @Test func `a histogram has a line for each bound, the sum and the number of all`() {
+        var histogram = FixedHistogram([0.005, 2])
+        for value in [0.001, 1, 2.5] { histogram.add(value) }
+        let alone = MetricFamily.single("a_seconds", .histogram, "A.") { _ in 0 },
+            byWay = MetricFamily.labelled("b", .histogram, "B.", by: "way", [])
+        #expect(
+            text(alone, [.init(labels: [], value: histogram)]) + text(byWay, [.init(labels: ["in"], value: histogram)]) == """
+                # HELP a_seconds A.
+                # TYPE a_seconds histogram
+                a_seconds_bucket{le="0.005"} 1
+                a_seconds_bucket{le="2.0"} 2
+                a_seconds_bucket{le="+Inf"} 3
+                a_seconds_sum 3.501
+                a_seconds_count 3
+                # HELP b B.
+                # TYPE b histogram
+                b_bucket{way="in",le="0.005"} 1
+                b_bucket{way="in",le="2.0"} 2
+                b_bucket{way="in",le="+Inf"} 3
+                b_sum{way="in"} 3.501
+                b_count{way="in"} 3
 
                 """)
     }

@@ -22,14 +22,16 @@ extension Calls {
         private func metrics(_ url: String) async throws -> [String: Double] {
             let answer = try await get(url + "/metrics")
             #expect(answer.status == 200)
-            var values: [String: Double] = [:], types: Set<Substring> = []
+            var values: [String: Double] = [:], types: Set<String> = []
             for line in answer.text.split(separator: "\n") {
                 let words = line.split(separator: " ")
                 if words[0] == "#" {
-                    if words[1] == "TYPE" { #expect(types.insert(words[2]).inserted, "\(words[2]) comes twice") }
+                    guard words[1] == "TYPE" else { continue }
+                    let names = words[3] == "histogram" ? ["_bucket", "_sum", "_count"].map { words[2] + $0 } : [String(words[2])]
+                    for name in names { #expect(types.insert(name).inserted, "\(name) comes twice") }
                     continue
                 }
-                #expect(words.count == 2 && types.contains(words[0].prefix { $0 != "{" }), "\(line)")
+                #expect(words.count == 2 && types.contains(String(words[0].prefix { $0 != "{" })), "\(line)")
                 #expect(values.updateValue(try #require(Double(words[1])), forKey: String(words[0])) == nil, "\(line) comes twice")
             }
             return values
@@ -66,6 +68,12 @@ extension Calls {
             for kind in ["legs", "bridges", "calls", "dialogs", "media-legs", "media-sockets", "media-timers"] {
                 #expect(after[#"hookswitch_resources_open{kind="\#(kind)"}"#] == 0, "\(kind)")
             }
+            #expect(after[#"hookswitch_answers_total{status="200"}"#] == 1 && after["hookswitch_setup_seconds_count"] == 1)
+            #expect(after[#"hookswitch_registrations_total{status="200"}"#] ?? 0 > 0)
+            for name in ["rtp_loss_ratio", "rtp_jitter_seconds", "mos"] {
+                #expect(after["hookswitch_\(name)_count{direction=\"received\"}"] == 1, "\(name)")
+            }
+            #expect(after.keys.contains { $0.hasPrefix("hookswitch_build_info{version=") })
             #expect(after["hookswitch_violations_total"] == 0)
             try await gateway.stop()
         }

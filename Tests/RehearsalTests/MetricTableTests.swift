@@ -1,4 +1,6 @@
 import Console
+import Primitives
+import SIP
 import Testing
 import UserAgent
 
@@ -11,8 +13,28 @@ import UserAgent
         let stage = Stage()
         let text = PrometheusText(stage.gateway.figures(.init(), nil, at: stage.world.now)).text
         for family in MetricFamily.all where family.labels.count == 1 && !family.name.contains("journal") {
-            let told = text.split(separator: "\n").filter { $0.hasPrefix("\(family.name){") }.map { String($0.split(separator: "\"")[1]) }
-            #expect(Set(told) == Set(family.labels[0].values?.map(\.name) ?? []) && told.count > 1, "\(family.name)")
+            guard let values = family.labels[0].values else { continue }
+            let start = family.kind == .histogram ? "\(family.name)_count{" : "\(family.name){"
+            let told = text.split(separator: "\n").filter { $0.hasPrefix(start) }.map { String($0.split(separator: "\"")[1]) }
+            #expect(Set(told) == Set(values.map(\.name)) && told.count == values.count && told.count > 1, "\(family.name)")
+        }
+    }
+
+    @Test func `calls and registrations are counted by their answers, and each answered call by the time it took`() throws {
+        let stage = Stage { $0.version = "9.9" }, peer = RawPeer(stage, 1)
+        peer.request("INVITE", "sip:9196@hookswitch.test", call: "one", 1, body: peer.description("0"))
+        peer.request("INVITE", "sip:7777@hookswitch.test", call: "two", 2, body: peer.description("0"))
+        peer.request("REGISTER", "sip:2000@hookswitch.test", call: "three", 1)
+        peer.request("INVITE", "sip:2000@hookswitch.test", call: "four", 3, body: peer.description("0"))
+        stage.run(seconds: 3)
+        peer.answer(try peer.received(.invite), 200, body: peer.description("0"))
+        let text = PrometheusText(stage.gateway.figures(.init(), nil, at: stage.world.now)).text
+        for line in [
+            #"answers_total{status="200"} 2"#, #"answers_total{status="404"} 1"#, #"registrations_total{status="200"} 1"#,
+            #"registrations_total{status="4xx"} 0"#, #"setup_seconds_bucket{le="0.25"} 1"#, #"setup_seconds_bucket{le="5.0"} 2"#,
+            "setup_seconds_count 2", #"build_info{version="9.9"} 1"#,
+        ] {
+            #expect(text.contains("\nhookswitch_\(line)\n"), "\(line)")
         }
     }
 

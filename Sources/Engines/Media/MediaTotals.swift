@@ -1,3 +1,4 @@
+import Primitives
 import RTP
 
 /// What all legs that were closed did together.
@@ -15,6 +16,9 @@ public struct MediaTotals: Hashable, Sendable {
     /// Legs of which one direction was heard and the other was not, though it should have been.
     public var oneWayLegs: UInt64 = 0
 
+    /// The quality of what came, and of what was sent, as far ends report it; of legs where it was measured.
+    public var received = QualityTotals(), sent = QualityTotals()
+
     /// No leg has closed.
     public init() {}
 
@@ -27,6 +31,24 @@ public struct MediaTotals: Hashable, Sendable {
         lateFrames += leg.lateFrames
         concealed += leg.playout?.concealed ?? 0
         if leg.isOneWay { oneWayLegs += 1 }
+        received.add(leg.receiving, leg.receivingQuality)
+        sent.add(leg.sending, leg.sendingQuality)
+    }
+}
+
+/// How good one direction of all legs was.
+public struct QualityTotals: Hashable, Sendable {
+    /// Shares of packets that were lost, 0 to 1.
+    public private(set) var loss = FixedHistogram([0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1])
+    /// Interarrival jitter as it was last, in seconds.
+    public private(set) var jitter = FixedHistogram([0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5])
+    /// MOS of conversation (ITU-T G.107).
+    public private(set) var score = FixedHistogram([1.5, 2, 2.5, 3, 3.25, 3.5, 3.75, 4, 4.1, 4.2, 4.3, 4.4, 4.5])
+
+    mutating func add(_ figures: RTPFigures, _ quality: CallQuality?) {
+        if let share = figures.lossFraction { loss.add(share) }
+        if let milliseconds = figures.jitter { jitter.add(milliseconds / 1_000) }
+        if let quality { score.add(quality.meanOpinionScore) }
     }
 }
 

@@ -320,10 +320,11 @@ public final class Gateway: SignallingEndpoint {
     func figures(_ transports: Transports.Counts, _ file: JournalFile.Counts?, at now: Instant) -> GatewayFigures {
         let ends = table.endCounts.map { ($0.key.name.description, $0.value) }
         return GatewayFigures(
-            now: counts(at: now), registrar: registrar.counts, transports: transports,
+            version: configuration.version, now: counts(at: now), registrar: registrar.counts, transports: transports,
             watchedSources: admission.rateControl.sourceCount, isDraining: isDraining, questions: locator.openQueries,
             refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now), events: journal.countsByKind,
-            ends: Dictionary(uniqueKeysWithValues: ends), media: table.mediaTotals, violations: journal.violations, journal: file)
+            ends: Dictionary(uniqueKeysWithValues: ends), answers: userAgent.answers, registrations: registrar.answers,
+            media: table.mediaTotals, violations: journal.violations, journal: file)
     }
 
     // MARK: Keep-alives

@@ -4,6 +4,8 @@ import UserAgent
 
 /// What a gateway holds now, and what it has done and refused since it started: all that somebody who watches it asks for.
 public struct GatewayFigures: Sendable {
+    /// Of the program; nil where nobody said it.
+    public var version: Text?
     public var now: Gateway.Counts
     public var registrar: Registrar.Counts
     public var transports: Transports.Counts
@@ -20,6 +22,10 @@ public struct GatewayFigures: Sendable {
     public var events: [(kind: JournalEvent.Kind, count: UInt64)]
     /// Calls that ended, by how.
     public var ends: [String: UInt64]
+    /// To INVITEs from outside.
+    public var answers = InviteAnswers()
+    /// To REGISTERs, by status.
+    public var registrations: [Int: UInt64] = [:]
     /// Of legs that are closed.
     public var media: MediaTotals
     public var violations: Int

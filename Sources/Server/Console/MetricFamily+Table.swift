@@ -32,7 +32,32 @@ extension MetricFamily {
         ("name-questions", { $0.questions }),
     ]
 
+    /// Answers by status. Statuses beside those that are named go by their class.
+    private static func answered(
+        _ name: String, _ help: String, _ named: [Int], _ counts: @escaping @Sendable (GatewayFigures) -> [Int: UInt64]
+    )
+        -> MetricFamily
+    {
+        let names = named.map(String.init) + (2...6).map { "\($0)xx" }
+        return counted(name, help, by: "status", names.map { .init(name: $0) }) { figures in
+            var sums: [String: UInt64] = [:]
+            for (status, count) in counts(figures) { sums[named.contains(status) ? "\(status)" : "\(status / 100)xx", default: 0] += count }
+            return names.map { ($0, sums[$0] ?? 0) }
+        }
+    }
+
     private static let calls: [MetricFamily] = [
+        answered(
+            "hookswitch_answers_total", "Final answers to INVITEs from outside, by status.",
+            [200, 401, 403, 404, 408, 480, 482, 484, 486, 487, 488, 500, 503, 600, 603, 607, 608]
+        ) { $0.answers.byStatus },
+        single("hookswitch_setup_seconds", .histogram, "Time from an INVITE from outside to its 200, ringing included.") {
+            $0.figures.answers.setup
+        },
+        answered(
+            "hookswitch_registrations_total", "Answers to REGISTER requests, by status; 401 asks for the password.",
+            [200, 401, 403, 423, 503]
+        ) { $0.registrations },
         counted("hookswitch_calls_ended_total", "Calls that ended, by how.", by: "reason", reasons.map { .init(name: $0) }) { figures in
             reasons.map { ($0, figures.ends[$0] ?? 0) }
         },
@@ -96,6 +121,15 @@ extension MetricFamily {
         single("hookswitch_concealed_seconds_total", .counter, "Sound made up in place of lost and late packets.") {
             Double($0.figures.media.concealed) / 1_000
         },
+        labelled(
+            "hookswitch_rtp_loss_ratio", .histogram, "Share of RTP packets that were lost, of each leg that is closed, by direction.",
+            by: "direction", [("received", { $0.media.received.loss }), ("sent", { $0.media.sent.loss })]),
+        labelled(
+            "hookswitch_rtp_jitter_seconds", .histogram, "Interarrival jitter as it was last, of each leg that is closed, by direction.",
+            by: "direction", [("received", { $0.media.received.jitter }), ("sent", { $0.media.sent.jitter })]),
+        labelled(
+            "hookswitch_mos", .histogram, "MOS of conversation (ITU-T G.107) of each leg that is closed, by direction.", by: "direction",
+            [("received", { $0.media.received.score }), ("sent", { $0.media.sent.score })]),
         single("hookswitch_one_way_legs_total", .counter, "Legs of which only one direction was heard.") { $0.figures.media.oneWayLegs },
     ]
 
@@ -129,6 +163,10 @@ extension MetricFamily {
     ]
 
     private static let process: [MetricFamily] = [
+        MetricFamily(
+            name: "hookswitch_build_info", kind: .gauge, help: "1, with the version of the program.",
+            labels: [Label(name: "version", meaning: "as `--version` says it")]
+        ) { source in source.figures.version.map { [Sample(labels: [$0.description], value: 1)] } },
         single("process_cpu_seconds_total", .counter, "Processor time.") { ($0.usage.user + $0.usage.system) / .seconds(1) },
         single("hookswitch_peak_memory_bytes", .gauge, "The largest resident size so far.") { $0.usage.peakMemory },
     ]

@@ -1,4 +1,5 @@
 import Gateway
+import Primitives
 import Runtime
 
 /// A family of figures at `/metrics`: a row of the one table that the exposition and the reference read (``all``).
@@ -7,6 +8,8 @@ public struct MetricFamily: Sendable {
         /// Only ever grows.
         case counter
         case gauge
+        /// Counts of values by bounds, with their sum and number: `_bucket{le}`, `_sum`, `_count`.
+        case histogram
     }
 
     /// A label, which tells the figures of a family apart.
@@ -14,6 +17,8 @@ public struct MetricFamily: Sendable {
         public var name: String
         /// Every value that it takes; nil where peers name it.
         public var values: [Value]?
+        /// Where the values are not known beforehand: what they are.
+        public var meaning = "as peers say it; twenty at most"
 
         /// A value with its meaning; without words where its name says it.
         public struct Value: Sendable {
@@ -79,3 +84,5 @@ package protocol MetricValue {}
 extension Int: MetricValue {}
 extension UInt64: MetricValue {}
 extension Double: MetricValue {}
+/// Of a family of histograms.
+extension FixedHistogram: MetricValue {}

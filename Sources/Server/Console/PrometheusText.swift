@@ -1,4 +1,5 @@
 import Gateway
+import Primitives
 import Runtime
 
 /// Figures in the text format of Prometheus 0.0.4: families one after the other, each with its help and its type.
@@ -30,14 +31,23 @@ public struct PrometheusText: Sendable {
     /// - Precondition: a family comes once.
     mutating func add(_ family: MetricFamily, _ samples: [MetricFamily.Sample]) {
         text += "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) \(family.kind.rawValue)\n"
-        for sample in samples { text += "\(family.name)\(Self.labels(family, sample)) \(sample.value)\n" }
+        for sample in samples {
+            let pairs = zip(family.labels, sample.labels).map { "\($0.name)=\"\(Self.escaped($1))\"" }
+            if let histogram = sample.value as? FixedHistogram {
+                add(histogram, family.name, pairs)
+            } else {
+                text += "\(family.name)\(Self.braces(pairs)) \(sample.value)\n"
+            }
+        }
     }
 
-    private static func labels(_ family: MetricFamily, _ sample: MetricFamily.Sample) -> String {
-        guard !family.labels.isEmpty else { return "" }
-        let pairs = zip(family.labels, sample.labels).map { "\($0.name)=\"\(escaped($1))\"" }
-        return "{\(pairs.joined(separator: ","))}"
+    private mutating func add(_ histogram: FixedHistogram, _ name: String, _ pairs: [String]) {
+        for (bound, count) in histogram.cumulative { text += "\(name)_bucket\(Self.braces(pairs + ["le=\"\(bound)\""])) \(count)\n" }
+        text += "\(name)_bucket\(Self.braces(pairs + ["le=\"+Inf\""])) \(histogram.count)\n"
+        text += "\(name)_sum\(Self.braces(pairs)) \(histogram.sum)\n\(name)_count\(Self.braces(pairs)) \(histogram.count)\n"
     }
+
+    private static func braces(_ pairs: [String]) -> String { pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}" }
 
     /// By code points: a quote with an accent is one character, and ends a label all the same.
     private static func escaped(_ text: String) -> String {

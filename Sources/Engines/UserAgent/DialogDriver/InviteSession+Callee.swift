@@ -49,6 +49,7 @@ extension InviteSession {
             return true
         }
         if status >= 200 {
+            agent.answers.add(status, after: now - arrival)
             (inviteTransaction, ringing, waitingProvisional) = (nil, nil, nil)
             // Not repeated any more, but its PRACK may be on the way (RFC 3262 §3).
             unpracked?.due = nil
@@ -77,8 +78,9 @@ extension InviteSession {
         return true
     }
 
-    /// The invitation lasts as long as its Expires says, if it says anything (RFC 3261 §13.3.1).
-    func noteExpiry(at now: Instant) {
+    /// The INVITE came now; the invitation lasts as long as its Expires says, if it says anything (RFC 3261 §13.3.1).
+    func noteArrival(at now: Instant) {
+        arrival = now
         guard let seconds = request.expires else { return }
         expiry = now + .seconds(Int64(seconds))
         refreshAlarm()

@@ -92,6 +92,8 @@ public final class InviteSession {
     var byeHeaders: [(HeaderName, Text)] = []
     /// Caller: the INVITE comes back to its own user agent, as it is meant to.
     public var isToOurselves = false
+    /// Callee: when the INVITE came.
+    var arrival = Instant.zero
     /// Callee: 64·T1 went by without the ACK of the first 2xx.
     var acknowledgementIsOverdue = false
     private let alarm = Alarm()

@@ -80,7 +80,7 @@ extension UserAgent {
         }
         sessions[session.localTag] = session
         session.inviteTransaction = begin(invite, id, key, over: flow, session: session, at: now)
-        session.noteExpiry(at: now)
+        session.noteArrival(at: now)
         guard let delegate else {
             session.respond(status: 480, at: now)
             return

@@ -53,6 +53,8 @@ public final class UserAgent {
     private var hosts: [(address: IPAddress, text: Text)] = []
     /// What was turned away since the start.
     public internal(set) var refusals = Refusals()
+    /// What calls that came were told.
+    public internal(set) var answers = InviteAnswers()
 
     /// - Parameters:
     ///   - random: the operating system's source, or a seeded one in a rehearsal.

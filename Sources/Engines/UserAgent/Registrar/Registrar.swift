@@ -88,6 +88,9 @@ public final class Registrar {
     /// REGISTERs that were refused since the start: for one user too many (503), and for one contact too many (403).
     public private(set) var refusedUsers: UInt64 = 0, refusedContacts: UInt64 = 0
 
+    /// Answers to REGISTERs since the start, by status.
+    public private(set) var answers: [Int: UInt64] = [:]
+
     /// What is held now.
     public var counts: Counts {
         Counts(
@@ -99,6 +102,12 @@ public final class Registrar {
     /// The answer to a REGISTER, without a To tag: the transaction adds it. Call it once for a request.
     /// - Parameter flow: what the request came over; requests to its contacts go back over it.
     public func handle(_ request: Message, over flow: Flow, at now: Instant) -> Message {
+        let response = answer(to: request, over: flow, at: now)
+        answers[response.status ?? 0, default: 0] += 1
+        return response
+    }
+
+    private func answer(to request: Message, over flow: Flow, at now: Instant) -> Message {
         // RFC 3261 §10.3 item 5, RFC 4475 §3.3.4: an address of record is a SIP or SIPS URI.
         guard request.to.uri.isSIP else { return .answer(to: request, status: 400) }
         // A binding without its path would never be reached (RFC 3327 §5.3).

@@ -21,7 +21,7 @@ extension ReferencePage {
 
     private static func values(of family: String, _ label: MetricFamily.Label) -> String {
         let name = "* " + "\(family){\(label.name)}".code
-        guard let values = label.values else { return "\(name): as peers say it; twenty at most" }
+        guard let values = label.values else { return "\(name): \(label.meaning)" }
         if values.map(\.name) == JournalEvent.Kind.allCases.map(\.rawValue) { return "\(name): every [kind of event](journal.md)" }
         let isExplained = values.contains { $0.meaning != nil }
         guard isExplained else { return "\(name): \(values.map(\.name.code).joined(separator: ", "))" }
