@@ -32,8 +32,7 @@ import Workbench
         ("call 9196", "'9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
         ("call sip:", "'sip:' is no SIP URI as sip:9196@127.0.0.1:5060"),
         (
-            "call sip:9196@example.test",
-            "'sip:9196@example.test': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)"
+            "call sip:9196@exa!mple.test", "'sip:9196@exa!mple.test' is no SIP URI as sip:9196@127.0.0.1:5060"
         ),
         ("call sips:9196@127.0.0.1 --tcp", "'sips:9196@127.0.0.1' asks for TLS: leave --transport out, or write sip:"),
         (
@@ -50,12 +49,12 @@ import Workbench
         ("call sip:9196@127.0.0.1:0", "'sip:9196@127.0.0.1:0': a port is a number from 1 to 65535"),
         ("call a@b@c --server 127.0.0.1", "'a@b@c' is neither a number as 9196 nor a SIP URI as sip:9196@example.test"),
         (
-            "call 9196 --server example.test",
-            "--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got 'example.test'"
+            "call 9196 --server exam!ple.test",
+            "--server takes an address or a name as 127.0.0.1, [::1]:5062 or sip.example.test, got 'exam!ple.test'"
         ),
         (
             "call 9196 --server 0.0.0.0",
-            "--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '0.0.0.0'"
+            "--server takes an address or a name as 127.0.0.1, [::1]:5062 or sip.example.test, got '0.0.0.0'"
         ),
         ("call 9196 --server 127.0.0.1 --register @x", "--register takes a line as 1001 or 1001@example.test, got '@x'"),
         ("call 9196 --server 127.0.0.1 --from 1001:x", "--from takes a line as 1001 or 1001@example.test, got '1001:x'"),
@@ -98,7 +97,8 @@ import Workbench
         ("answer --busy-every 0", "--busy-every takes a number of calls from 1 to 1000000, got 0"),
         ("answer --calls 0", "--calls takes a number of calls from 1 to 1000000000, got 0"),
         ("answer --echo --tone 440", "--echo excludes --play and --tone"),
-        ("probe foo", "probe takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got 'foo'"),
+        ("probe 9196", "probe takes an address or a name as 127.0.0.1, [::1]:5062 or sip.example.test, got '9196'"),
+        ("probe foo:0", "probe takes an address or a name as 127.0.0.1, [::1]:5062 or sip.example.test, got 'foo:0'"),
         ("ping 127.0.0.1 --timeout 0", "--timeout takes seconds from 0.1 to 60, got 0"),
         ("call 9196 --server ::1:5060", "--server is [::1:5060] or [::1]:5060: write the brackets, got '::1:5060'"),
         ("answer --listen fe80::1:5070", "--listen is [fe80::1:5070] or [fe80::1]:5070: write the brackets, got 'fe80::1:5070'"),

@@ -22,7 +22,7 @@ import Foundation
         var arguments = Array(CommandLine.arguments.dropFirst())
         do {
             try checkCommand(arguments)
-            arguments = try ScenarioFile.expand(NegativeValues.joined(SettingFlags.expand(arguments)))
+            arguments = try ScenarioFile.expand(SecurityFlag.completed(NegativeValues.joined(SettingFlags.expand(arguments))))
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch let error as Failure {
@@ -85,6 +85,21 @@ enum NegativeValues {
             guard isNumber, let option = words.last, option.hasPrefix("--"), !option.contains("=") else { return words.append(word) }
             words[words.count - 1] = "\(option)=\(word)"
         }
+    }
+}
+
+/// `--srtp` alone is `--srtp sdes`: what follows is its value only where it is one, or a mistyped one.
+enum SecurityFlag {
+    static let values = ["sdes", "dtls", "optional", "off"]
+
+    static func completed(_ arguments: [String]) -> [String] {
+        var completed: [String] = []
+        for (index, word) in arguments.enumerated() {
+            completed.append(word)
+            guard word == "--srtp", let next = arguments.dropFirst(index + 1).first, !next.hasPrefix("-") else { continue }
+            if SpellingSuggestion.name(for: next, among: values, within: 2) == nil { completed.append("sdes") }
+        }
+        return completed
     }
 }
 

@@ -10,15 +10,17 @@ import UserAgent
 
 struct Ping: ExplainedCommand {
     static let exits: KeyValuePairs<ExitStatus, String> = [
-        .good: "the server answers 2xx",
+        .good: "the server answers 2xx, with --alive anything",
         .bad: "it does not",
+        .cannotRun: "its name has no address",
     ]
 
     static let configuration = CommandConfiguration(
         abstract: "Ask a SIP server whether it takes calls (OPTIONS).",
         discussion: "\(ExitStatus.sentence(exits)) The container's health check.")
 
-    @Argument(help: "sip:127.0.0.1:5060, or an address and port.") var target: String
+    @Argument(help: "sip:127.0.0.1:5060, or an address or a name, with a port or without.") var target: String
+    @Flag(help: "Any answer is good, also that of a server that takes no calls now: for a check of whether it lives.") var alive = false
     @Option(help: "Seconds to wait.") var timeout = 3.0
     @Flag(help: "Print one JSON object.") var json = false
 
@@ -29,14 +31,22 @@ struct Ping: ExplainedCommand {
         /// Why there is no status.
         var failure: String?
 
+        /// 503 says that a server is there, and full, or about to stop.
+        var isRefusal: Bool { status == 503 }
+        var text: String {
+            let meaning = isRefusal ? ": it takes no calls now" : ""
+            return "\(target) " + (status.map { "answered \($0) after \(Int(milliseconds ?? 0)) ms\(meaning)" } ?? failure ?? "")
+        }
+
+        /// Takes calls.
         var isGood: Bool { status.map { (200..<300).contains($0) } ?? false }
-        var text: String { "\(target) " + (status.map { "answered \($0) after \(Int(milliseconds ?? 0)) ms" } ?? failure ?? "") }
+        var isAlive: Bool { status != nil }
     }
 
     func run() throws {
         let report = try report()
         if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
-        if !report.isGood { throw ExitCode(.bad) }
+        guard alive ? report.isAlive : report.isGood else { throw ExitCode(.bad) }
     }
 
     func report() throws -> Report {
@@ -53,22 +63,27 @@ struct Ping: ExplainedCommand {
     }
 }
 
-/// A SIP URI whose host is an address, and where it leads.
+/// A SIP URI, and where it leads.
 struct SIPTarget {
     var uri: URI
     var address: SocketAddress
     var transport: Transport
 
-    init(_ text: String) throws {
+    /// - Parameter wanted: goes before what the URI says.
+    init(_ text: String, over wanted: Transport? = nil) throws {
         let whole = text.hasPrefix("sip:") || text.hasPrefix("sips:") ? text : "sip:" + text
         guard let uri = try? URI(parsing: Text(whole)), uri.scheme == .sip || uri.scheme == .sips else {
             throw Failure.usage("'\(text)' is no SIP URI as sip:9196@127.0.0.1:5060")
         }
-        guard let host = uri.address ?? (uri.host == "localhost" ? .loopback : nil) else {
-            throw Failure.usage("'\(text)': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)")
+        (self.uri, transport) = (uri, try wanted ?? uri.carrier())
+        if let host = uri.address {
+            address = SocketAddress(host, port: uri.port ?? transport.standardPort)
+        } else {
+            guard HostLookup.name(in: uri.host.description) != nil else {
+                throw Failure.usage("'\(text)': the host is an address or a name as 127.0.0.1, [::1] or sip.example.test")
+            }
+            address = try HostLookup.address(of: uri.host, port: uri.port, over: transport)
         }
-        (self.uri, transport) = (uri, try uri.carrier())
-        address = SocketAddress(host, port: uri.port ?? transport.standardPort)
     }
 
     /// From a socket of any port of ours.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Primitives
 import SIP
+import UserAgent
 
 struct Probe: ExplainedCommand {
     static let exits: KeyValuePairs<ExitStatus, String> = [
@@ -22,7 +23,7 @@ struct Probe: ExplainedCommand {
               hookswitch probe 10.0.0.5:5070 --echo 600 --tone 601 --json
             """)
 
-    @Argument(help: "The gateway's address, with :PORT unless it is 5060.") var address: String
+    @Argument(help: "The gateway's address or name, with :PORT unless it is 5060.") var address: String
 
     @Option(help: ArgumentHelp("The number that sends sound back.", valueName: "number")) var echo = "9196"
     @Option(help: ArgumentHelp("The number that plays a tone, heard before ours is.", valueName: "number")) var tone = "9197"
@@ -38,7 +39,7 @@ struct Probe: ExplainedCommand {
     }
 
     func examine(telling reporter: ProgressReporter = ProgressReporter(nil)) throws -> ProbeReport {
-        let server = try SocketAddress(ofServer: address, option: "probe")
+        let server = try SocketAddress(ofServer: address, option: "probe", over: tcp ? .tcp : .udp)
         let timeout = try Bounded.seconds(self.timeout, option: "--timeout", in: 1...60)
         for (option, number) in [("--tone", tone), ("--echo", echo)] where !Self.isNumber(number) {
             throw Failure.usage("\(option) takes a number of the gateway as 9197, got '\(number)'")

@@ -57,7 +57,8 @@ struct Serve: ExplainedCommand {
         let monitor = try Self.monitor(configuration) { running.withLock(\.self)?.figures }, memory = MallocTrimmer()
         let server = try Self.start(configuration, store, log)
         running.withLock { $0 = server }
-        let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
+        var summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
+        summary.warnings += Examination(configuration, .here).resourceWarnings
         // It serves whether anybody reads this or not.
         if json {
             try? printJSON(summary)

@@ -141,8 +141,15 @@ struct StartupSummary: Encodable {
         case .trunk(let trunk):
             "trunk \(trunk.targets.map(Self.text).joined(separator: ", "))\(trunk.registration == nil ? "" : ", registered")"
         case .application(let application): application.name
-        case .group(let group): "rings \(group.members.map(\.number.description).joined(separator: ", "))"
+        case .group(let group): "rings \(group.members.map(\.number.description).joined(separator: ", ")) \(Self.order(of: group))"
         case .script: "script"
+        }
+    }
+
+    private static func order(of group: RingGroup) -> String {
+        switch group.strategy {
+        case .inTurn(let time): "in turn, \(time.components.seconds) s each"
+        case .all: group.members.contains { $0.delay > .zero } ? "one by one" : "together"
         }
     }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import Gateway
 import Primitives
 import Runtime
@@ -41,13 +40,7 @@ struct TrunkLookup: Encodable {
         let transports = [Transport.udp, .tcp, .tls].filter { transport in listeners.contains { $0.transport == transport } }
         let families = [IPAddress.Family.v4, .v6].filter { family in listeners.contains { $0.address.address.family == family } }
         let domain = ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)
-        var location = ServerLocation(domain, transports: transports, families: families)
-        var waiting = location.start()
-        while !waiting.isEmpty {
-            let question = waiting.removeFirst()
-            waiting += location.receive(ask(question, resolver), to: question)
-        }
-        return location.result
+        return HostLookup.location(of: domain, transports: transports, families: families) { HostLookup.answer(to: $0, resolver) }
     }
 
     private static func look(
@@ -60,22 +53,4 @@ struct TrunkLookup: Encodable {
             line: line.description, target: target.host.description + (target.port.map { ":\($0)" } ?? ""), servers: servers,
             holds: servers.isEmpty ? nil : holds)
     }
-
-    private static func ask(_ question: DNSQuestion, _ resolver: DNSResolver?) -> DNSAnswer {
-        guard let resolver else { return DNSAnswer(.failed) }
-        let answered = DispatchSemaphore(value: 0), box = AnswerBox()
-        resolver.ask(question) { answer in
-            box.set(answer)
-            answered.signal()
-        }
-        answered.wait()
-        return box.answer
-    }
-}
-
-/// Carries one answer from the resolver's queue to who waits for it.
-private final class AnswerBox: @unchecked Sendable {
-    // Written before the semaphore is signalled, and read after it was waited for.
-    private(set) var answer = DNSAnswer(.failed)
-    func set(_ answer: DNSAnswer) { self.answer = answer }
 }

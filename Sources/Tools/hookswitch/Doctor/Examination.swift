@@ -21,6 +21,13 @@ struct Examination {
             + warnings() + [rest()].compactMap(\.self)
     }
 
+    /// What a start warns of: too few descriptors, and sockets that hold little.
+    var resourceWarnings: [String] {
+        [descriptors(), buffers()].filter { $0.grade != .good }.map { finding in
+            "\(finding.subject): \(finding.text)\(finding.remedy.map { " (\($0))" } ?? "")"
+        }
+    }
+
     private var gateway: GatewayConfiguration { configuration.gateway }
     private var ports: ClosedRange<UInt16> { gateway.media.ports }
 

@@ -9,14 +9,14 @@ struct CallTarget {
     var transport: Transport
 
     /// - Parameters:
-    ///   - server: everything goes there; without it the URI's own host, which is an address then.
+    ///   - server: everything goes there; without it the URI's own host, an address or a name.
     ///   - transport: goes before what the URI says.
     init(_ text: String, server: SocketAddress?, transport wanted: Transport?) throws {
         if let server {
             (uri, self.server) = (try Self.uri(text, at: server), server)
         } else {
             try Self.mustNameServer(text)
-            let target = try SIPTarget(text)
+            let target = try SIPTarget(text, over: wanted)
             (uri, self.server) = (target.uri, target.address)
         }
         guard uri.port != 0 else { throw Failure.usage("'\(text)': a port is a number from 1 to 65535") }
@@ -25,7 +25,6 @@ struct CallTarget {
         guard uri.scheme != .sips || transport.isSecure else {
             throw Failure.usage("'\(text)' asks for TLS: leave --transport out, or write sip:")
         }
-        if server == nil, uri.port == nil { self.server.port = transport.standardPort }
     }
 
     /// A number alone, or that of a tel URI, is called at the server.

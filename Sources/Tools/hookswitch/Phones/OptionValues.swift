@@ -80,14 +80,17 @@ enum Bounded {
 }
 
 extension SocketAddress {
-    /// `127.0.0.1`, `[::1]:5062`, `localhost`.
+    /// `127.0.0.1`, `[::1]:5062`, `localhost`, or a name that is looked for.
     ///
     /// - Parameter option: what it is the value of.
-    init(ofServer text: String, option: String = "--server", defaultPort: UInt16 = 5060) throws {
-        let local = text == "localhost" || text.hasPrefix("localhost:") ? "127.0.0.1" + text.dropFirst("localhost".count) : text
-        guard let address = SocketAddress(local, defaultPort: defaultPort), address.port != 0, !address.address.isAny else {
-            throw Failure.usage(
-                "\(option) takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '\(text)'")
+    /// - Throws: a `Failure`: 2 for what is no address and no name, 3 for a name that leads nowhere.
+    init(ofServer text: String, option: String = "--server", over transport: Transport = .udp) throws {
+        if let (host, port) = HostLookup.name(in: text) {
+            self = try HostLookup.address(of: host, port: port, over: transport)
+            return
+        }
+        guard let address = SocketAddress(text, defaultPort: transport.standardPort), address.port != 0, !address.address.isAny else {
+            throw Failure.usage("\(option) takes an address or a name as 127.0.0.1, [::1]:5062 or sip.example.test, got '\(text)'")
         }
         try Self.refuseBothReadings(of: text, option: option)
         self = address

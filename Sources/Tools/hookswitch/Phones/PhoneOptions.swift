@@ -11,7 +11,7 @@ import Workbench
 struct PhoneOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The server that everything is sent to: an address, with :PORT unless it is 5060 (TLS: 5061) (default: the host of the URI).",
+            "The server that everything is sent to: an address or a name, with :PORT unless it is 5060 (TLS: 5061) or DNS names one (default: the host of the URI).",
             valueName: "address"))
     var server: String?
 
@@ -80,7 +80,7 @@ extension PhoneOptions {
     /// The server's address, where one is given.
     func serverAddress() throws -> SocketAddress? {
         guard let server else { return nil }
-        return try SocketAddress(ofServer: server, defaultPort: (try wantedTransport() ?? .udp).standardPort)
+        return try SocketAddress(ofServer: server, over: try wantedTransport() ?? .udp)
     }
 
     func codecs(default usual: String) throws -> [Codec] { try CodecList.parse(codec ?? usual) }
@@ -109,7 +109,7 @@ extension PhoneOptions {
         case "optional": return (.optional, .sdes)
         case let other?:
             throw Failure.usage(
-                "--srtp is sdes, dtls, optional or off, got '\(other)'\(SpellingSuggestion.hint(for: other, among: ["sdes", "dtls", "optional", "off"]))"
+                "--srtp is sdes, dtls, optional or off, got '\(other)'\(SpellingSuggestion.hint(for: other, among: SecurityFlag.values))"
             )
         }
     }
