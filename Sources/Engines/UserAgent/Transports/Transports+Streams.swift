@@ -42,6 +42,7 @@ extension Transports {
         }
         stream.hasSpoken = true
         let now = MonotonicClock.now
+        tap?.note(.sent, bytes, over: stream.flow)
         stream.send(bytes, at: now)
         if stream.nextQuestion != nil { leave(stream, at: now) }
         watch(stream)
@@ -181,7 +182,9 @@ extension Transports {
             // What was received may have made us close it.
             guard streams[stream.id] != nil else { return }
             switch output {
-            case .message(let message): endpoint?.receive(message, over: stream.flow, at: now)
+            case .message(let message):
+                tap?.note(.received, message, over: stream.flow)
+                endpoint?.receive(message, over: stream.flow, at: now)
             case .pong:
                 guard stream.hasSpoken || endpoint?.answersPing(over: stream.flow, at: now) ?? true else { continue }
                 stream.answerPing(at: now)
@@ -195,7 +198,9 @@ extension Transports {
     private func refuse(_ error: Message.ParseError, from stream: MessageStream, at now: Instant) {
         if case .reject(var rejection) = error, endpoint?.answersMalformed(over: stream.flow, at: now) ?? true {
             rejection.via.stamp(source: stream.flow.remote)
-            stream.send(rejection.response(toTag: UserAgent.statelessTag(rejection.via, rejection.headers, key: tagKey)), at: now)
+            let response = rejection.response(toTag: UserAgent.statelessTag(rejection.via, rejection.headers, key: tagKey))
+            tap?.note(.sent, response, over: stream.flow)
+            stream.send(response, at: now)
         }
         giveUp(stream, at: now)
     }

@@ -81,6 +81,8 @@ public final class Transports: SignallingNetwork {
     public var tls: TLSContexts?
     /// How long the datagram that is being delivered lay unread; zero for what comes over a connection.
     public private(set) var backlog = Duration.zero
+    /// Sees every message that comes in or leaves; nil costs nothing.
+    public var tap: (any MessageTap)?
     /// Hears why a TLS session ended otherwise than by a farewell, and whether it was we who opened it.
     public var onTLSFailure: ((TLSError, Flow, _ isOurs: Bool) -> Void)?
 
@@ -177,7 +179,9 @@ public final class Transports: SignallingNetwork {
 extension Transports {
     private func receive(_ datagram: UDPSocket.Datagram, at now: Instant) {
         backlog = datagram.waited
-        endpoint?.receive(datagram.bytes, over: Flow(transport: .udp, local: datagram.destination, remote: datagram.source), at: now)
+        let flow = Flow(transport: .udp, local: datagram.destination, remote: datagram.source)
+        tap?.note(.received, datagram.bytes, over: flow)
+        endpoint?.receive(datagram.bytes, over: flow, at: now)
         backlog = .zero
     }
 
@@ -205,6 +209,7 @@ extension Transports {
         // It says nothing of its peer, with whom others speak; who sent it knows.
         guard bytes.count <= UDPSocket.longestDatagram else { return tally.failed += 1 }
         guard let socket = socket(for: flow) else { return lost.append(flow) }
+        tap?.note(.sent, bytes, over: flow)
         do throws(SocketError) {
             try socket.send(bytes, to: flow.remote, from: flow.local.address)
         } catch  where !bytes.starts(with: "SIP/".utf8) {
