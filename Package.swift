@@ -192,7 +192,7 @@ let package = Package(
                 "Audio", "Console", "Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench",
                 .histogram,
             ]),
-        tests("hookswitch", ["Audio", "Console", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
+        tests("hookswitch", ["Audio", "Console", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser, .log]),
         .testTarget(
             name: "RequirementTests",
             dependencies: [

@@ -69,7 +69,7 @@ extension Calls {
             #expect(journal.count("report.incoming") == 1, "the one that proved it")
         }
 
-        private static func register(_ gateway: Gateway, password: String = "secret-1002", expires: Int, status: String = "200")
+        static func register(_ gateway: Gateway, password: String = "secret-1002", expires: Int, status: String = "200")
             async throws
         {
             let values = ["EXPIRES": "\(expires)", "STATUS": status, "CONTACTPORT": "\(gateway.clientPort(20))"]

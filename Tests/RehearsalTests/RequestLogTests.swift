@@ -120,6 +120,16 @@ import UserAgent
         #expect(told.map { $0.details.number(.expires) } == [120, 0])
     }
 
+    @Test func `a registration that is not renewed is told of when it expires`() {
+        let stage = Self.stage(), peer = RawPeer(stage, 1)
+        peer.request("REGISTER", Self.uri("2000"), call: "r", 1, headers: ["Expires: 120"])
+        stage.run(seconds: 119)
+        #expect(stage.events(.registerExpired).isEmpty)
+        stage.run(seconds: 2)
+        let told = stage.events(.registerExpired)
+        #expect(told.map { $0.details.text(.user) } == ["2000"] && told.map { $0.details.number(.count) } == [0])
+    }
+
     @Test func `a registration that is refused says why`() {
         let stage = Self.stage { ($0.domain, $0.aliases) = ("hookswitch.test", []) }, peer = RawPeer(stage, 1)
         peer.request("REGISTER", "sip:2000@elsewhere.test", call: "d", 1)

@@ -231,10 +231,12 @@ private struct Device {
             ])
         #expect(registrar.deadline == at(70))
         #expect(registrar.contacts(of: "open", at: at(70)).map(\.uri.user) == ["desk"])
+        var told: [String] = []
+        registrar.onExpiry = { user, contacts in told.append("\(user) \(contacts.count)") }
         registrar.advance(to: at(70))
         #expect(registrar.counts.contacts == 1 && registrar.deadline == at(100))
         registrar.advance(to: at(100))
-        #expect(registrar.counts.isEmpty && registrar.deadline == nil)
+        #expect(registrar.counts.isEmpty && registrar.deadline == nil && told == ["open 1", "open 0"])
     }
 
     @Test func `asking, taking back and dropping leave nothing behind`() throws {

@@ -274,7 +274,7 @@ import Workbench
 
     @Test func `a log that nobody reads holds up nobody, and what was dropped is told when it goes on`() {
         let lines = Mutex<[String]>([]), gate = DispatchSemaphore(value: 0)
-        let log = NoticeLog(most: 3) { _, line in
+        let log = NoticeLog(most: 3) { _, line, _ in
             gate.wait()
             lines.withLock { $0.append(line) }
         }
@@ -290,7 +290,7 @@ import Workbench
 
     @Test func `a stranger gets one line in ten seconds, and others theirs`() {
         let lines = Mutex<[String]>([])
-        let log = NoticeLog { _, line in lines.withLock { $0.append(line) } }
+        let log = NoticeLog { _, line, _ in lines.withLock { $0.append(line) } }
         for address in [1, 1, 2, 1, 2] { log.say(.info, "from \(address)", oncePer: "\(address)") }
         log.say(.info, "other")
         log.say(.info, "other")
@@ -300,7 +300,7 @@ import Workbench
 
     @Test func `of a thousand strangers the next is counted, and nobody's own lines are kept from him`() {
         let lines = Mutex<[String]>([])
-        let log = NoticeLog(most: 3_000) { _, line in lines.withLock { $0.append(line) } }
+        let log = NoticeLog(most: 3_000) { _, line, _ in lines.withLock { $0.append(line) } }
         for address in 1...1_003 { log.say(.info, "from \(address)", oncePer: "\(address)") }
         log.say(.info, "from 1", oncePer: "1")
         log.finish()

@@ -63,6 +63,8 @@ public final class Journal {
 
     /// Told of each violation when the turn is over in which it happened (`flush()`), after it was journalled.
     public var onViolation: ((Violation) -> Void)?
+    /// Sees each event when it is written and audited, in their order; nil costs nothing. It must not call the journal.
+    public var onEvent: ((borrowing JournalEvent) -> Void)?
     /// Events recorded so far; the sequence number of the last.
     public private(set) var count: UInt64 = 0
     /// The same by kind: indexed by the kind's ordinal.
@@ -139,6 +141,7 @@ public final class Journal {
                 swap(&event, &pending[index])
                 if sink != nil { write(event) }
                 audit?.observe(event, into: &found)
+                onEvent?(event)
                 keepRoom(of: &event)
             }
             pending.removeAll(keepingCapacity: true)

@@ -94,6 +94,9 @@ extension JournalEvent.Kind {
                 "A REGISTER was refused; not the challenge that each begins with.",
                 [.always(.user), .always(.status), .always(.cause, "see `reason`"), .always(.reason, "the cause in words")] + Self.sender
                     + Self.unwritten)
+        case .registerExpired:
+            .init(
+                "Devices of a line did not register again in time.", [.always(.user), .always(.count, "contacts that the line still has")])
 
         case .sipReceived: .init("A message was received.", Self.message)
         case .sipSent: .init("A message was sent.", Self.message)

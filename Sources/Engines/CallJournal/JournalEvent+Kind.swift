@@ -27,6 +27,7 @@ extension JournalEvent {
         case callRefused = "call.refused"
         case registerAccepted = "register.accepted"
         case registerRefused = "register.refused"
+        case registerExpired = "register.expired"
 
         // SIP, in wire order.
         case sipReceived = "sip.rx"

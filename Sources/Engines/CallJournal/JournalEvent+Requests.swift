@@ -46,6 +46,10 @@ extension JournalEvent.Details {
         return details
     }
 
+    /// Of `register.expired`.
+    /// - `contacts`: of the line, from now on.
+    public static func expiry(of user: Text, contacts: Int) -> Self { [.user: .text(user), .count: .init(contacts)] }
+
     private mutating func add(_ cause: RequestRefusal) {
         add(.cause, .init(cause.rawValue))
         add(.reason, .text(cause.words))

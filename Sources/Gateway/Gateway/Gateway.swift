@@ -50,6 +50,8 @@ public final class Gateway: SignallingEndpoint {
     let accounts: Accounts
     /// The call directories that lines may enable.
     let directories: CallDirectories?
+    /// Tells of calls that are over; nil: nobody wants to know.
+    var callTeller: CallTeller?
     private let network: any SignallingNetwork
     private let media: any MediaPlane
     private var agentListener: AgentListener?
@@ -111,6 +113,7 @@ public final class Gateway: SignallingEndpoint {
         userAgent.numberDomain = configuration.domain
         userAgent.locate = { [unowned locator] uri, flow, completion in locator.locate(uri, after: flow, completion: completion) }
         registrar.onQuestion = { [unowned reachability] user, contact, now in reachability.ask(contact, of: user, at: now) }
+        registrar.onExpiry = { [unowned log] user, contacts in log.expired(user, contacts: contacts.count) }
         registrar.authenticator.onWrongPassword = { [unowned admission] guess, _ in admission.note(guess) }
         router.hook = environment.routing.map(routingHook)
         services.restore(environment.kept.registrations, epoch: environment.epoch)
@@ -163,6 +166,8 @@ public final class Gateway: SignallingEndpoint {
             isDecidedAtOnce = false
         }
     }
+
+    func tellCalls(at now: Instant) { callTeller?.tell(at: journal.clock.unixNanoseconds(at: now)) }
 
     /// Calls that are still up end with the systems that they belong to; nobody is there to be told.
     deinit {

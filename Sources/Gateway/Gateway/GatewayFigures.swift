@@ -31,4 +31,6 @@ public struct GatewayFigures: Sendable {
     public var violations: Int
     /// nil: no journal is written.
     public var journal: JournalFile.Counts?
+    /// nil: messages are not traced.
+    public var trace: MessageTrace.Counts?
 }

@@ -34,6 +34,10 @@ public final class GatewayServer: Sendable {
         public var kept = KeptState()
         /// Wakes devices; used where the configuration has it on.
         public var push: (any PushSender)?
+        /// Each call's end and each registration is a notice.
+        public var tellsCalls = false
+        /// Gets every SIP message; nil: nobody does.
+        public var trace: MessageTrace?
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
@@ -55,6 +59,10 @@ public final class GatewayServer: Sendable {
         case trunk(TrunkNotice)
         /// A push that nobody took, for a device of this line. Which device is not said: who knows what it is pushed by can push to it.
         case push(line: String, cause: String)
+        /// A call is over.
+        case call(CallSummary)
+        /// A device registered, or its registration ended.
+        case registration(RegistrationSummary)
         /// Somebody, or a device that nobody has looked after, tries passwords.
         case guessing(WrongPassword)
     }
@@ -79,6 +87,7 @@ public final class GatewayServer: Sendable {
     typealias Host = SignallingHost<Gateway>
     let lane: Lane<Host>
     private let journalFile: JournalFile?
+    private let trace: MessageTrace?
     private let directories: CallDirectories
     private let notice: @Sendable (Notice) -> Void
     /// What is listened on, with the ports that the kernel chose.
@@ -86,7 +95,7 @@ public final class GatewayServer: Sendable {
 
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
-        (journalFile, directories, self.notice) = (file, settings.callDirectories, notice)
+        (journalFile, trace, directories, self.notice) = (file, settings.trace, settings.callDirectories, notice)
         lane = try Lane(label: "signalling", hasPoller: true) { lane, now throws(StartError) in
             try Self.host(settings, file, on: lane, at: now, notice)
         }
@@ -99,7 +108,9 @@ public final class GatewayServer: Sendable {
 
     /// All that somebody who watches it asks for; nil when it has stopped.
     public var figures: GatewayFigures? {
-        lane.sync { host, now in host.endpoint.figures(host.transports.counts, journalFile?.counts, at: now) }
+        var figures = lane.sync { host, now in host.endpoint.figures(host.transports.counts, journalFile?.counts, at: now) }
+        figures?.trace = trace?.counts
+        return figures
     }
 
     /// Takes no new call from now on.
@@ -143,12 +154,16 @@ public final class GatewayServer: Sendable {
     /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found, the last ones included.
     @discardableResult
     public func stop() -> Int {
-        let violations = lane.sync { host, now in host.endpoint.finish(at: now) } ?? 0
+        let violations = lane.sync { host, now in
+            defer { host.endpoint.tellCalls(at: now) }
+            return host.endpoint.finish(at: now)
+        }
         let recordings = lane.sync { host, _ in host.endpoint.recorder.writer } ?? nil
         lane.close()
+        trace?.finish()
         recordings?.finish(at: MonotonicClock.now)
         journalFile?.synchronize()
-        return violations
+        return violations ?? 0
     }
 
     private static func openJournal(_ settings: Settings, _ notice: @escaping @Sendable (Notice) -> Void) throws(StartError) -> JournalFile?
@@ -168,6 +183,7 @@ public final class GatewayServer: Sendable {
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
         let transports = try transports(settings, on: lane)
+        transports.tap = settings.trace
         transports.onTLSFailure = { error, flow, isOurs in notice(.tls(error, peer: flow.remote, isOurs: isOurs)) }
         let epoch = Date().timeIntervalSince1970
         let clock = WallClock(instant: now, unixNanoseconds: UInt64(epoch * 1e9))
@@ -204,7 +220,21 @@ public final class GatewayServer: Sendable {
                 }
             }
         }
-        return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
+        let teller = settings.tellsCalls ? callTeller(on: lane, notice) : nil
+        if let teller { journal.onEvent = { teller.note($0) } }
+        return SignallingHost(transports: transports) { _ in
+            let gateway = Gateway(settings.gateway, environment, at: now)
+            gateway.callTeller = teller
+            return gateway
+        }
+    }
+
+    private static func callTeller(on lane: Lane<Host>, _ notice: @escaping @Sendable (Notice) -> Void) -> CallTeller {
+        CallTeller(notice) { [weak lane] in
+            DispatchQueue.global().asyncAfter(deadline: .now() + CallTeller.gathering) { [weak lane] in
+                lane?.post { host, now in host.endpoint.tellCalls(at: now) }
+            }
+        }
     }
 
     private static func transports(_ settings: Settings, on lane: Lane<Host>) throws(StartError) -> Transports {

@@ -7,7 +7,7 @@ import UserAgent
 /// All figures of a gateway. Labels have a bounded number of values: causes, reasons and kinds that are written down here. A number or a
 /// name is in one family alone, and there are twenty of them at most: those whose passwords are being tried.
 extension MetricFamily {
-    public static let all: [MetricFamily] = now + calls + media + sockets + journal + process
+    public static let all: [MetricFamily] = now + calls + media + sockets + journal + trace + process
 
     private static let now: [MetricFamily] = [
         labelled("hookswitch_resources_open", .gauge, "Open resources at the moment, by kind.", by: "kind", resources),
@@ -160,6 +160,15 @@ extension MetricFamily {
             $0.figures.journal?.waitingBytes
         },
         single("hookswitch_journal_failures_total", .counter, "Writes of the journal that failed.") { $0.figures.journal?.failures },
+    ]
+
+    private static let trace: [MetricFamily] = [
+        labelled(
+            "hookswitch_trace_messages_total", .counter, "SIP messages of the trace, by fate.", by: "fate",
+            [
+                ("written", { $0.trace?.passed[.file] }), ("not-written", { $0.trace?.dropped[.file] }),
+                ("sent", { $0.trace?.passed[.hep] }), ("not-sent", { $0.trace?.dropped[.hep] }),
+            ])
     ]
 
     private static let process: [MetricFamily] = [

@@ -11,7 +11,7 @@ import Foundation
         version: version,
         subcommands: [
             Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Torture.self, Demo.self, AuditCommand.self,
-            CallsCommand.self, LadderCommand.self, Ping.self, Reference.self,
+            CallsCommand.self, LadderCommand.self, TraceCommand.self, Ping.self, Reference.self,
         ])
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
@@ -147,9 +147,14 @@ enum SettingFlags {
         throw Failure.usage("there is no option '\(name)'\(hint) (see 'hookswitch \(command) --help')")
     }
 
-    private static let all = Setting.all.map { "--" + flagName($0) }
+    private static let all = Setting.all.map { "--" + flagName($0) } + short.keys
 
-    static func setting(_ flag: String) -> Setting? { Setting.all.first { "--" + flagName($0) == flag } }
+    /// Flags that are shorter than the names of their settings.
+    static let short = ["--trace": "trace.file", "--hep": "trace.hep"]
+
+    static func setting(_ flag: String) -> Setting? {
+        short[flag].flatMap(Setting.named) ?? Setting.all.first { "--" + flagName($0) == flag }
+    }
 
     static func flagName(_ setting: Setting) -> String { setting.path.replacingOccurrences(of: ".", with: "-") }
 }

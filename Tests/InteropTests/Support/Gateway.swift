@@ -27,7 +27,7 @@ final class Gateway: Sendable {
 
     let folder: Folder
     let ports: Ports
-    private let others: Ports?
+    let others: Ports?
     private(set) nonisolated(unsafe) var program: Program
     let mediaRange: ClosedRange<UInt16>
     let sipPort: UInt16

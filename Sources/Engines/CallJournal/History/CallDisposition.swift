@@ -24,6 +24,21 @@ public enum CallDisposition: String, CaseIterable, Sendable {
     case cutOff = "cut-off"
 }
 
+extension CallDisposition {
+    /// What a final response other than a 2xx says by itself.
+    public init(ofFinal status: Int, hasRung: Bool) {
+        switch status {
+        case 486, 600: self = .busy
+        case 603, 607, 608: self = .declined
+        case 487: self = .cancelled
+        case 408: self = hasRung ? .missed : .failed
+        case 480: self = hasRung ? .missed : .refused
+        case 300..<500: self = .refused
+        default: self = .failed
+        }
+    }
+}
+
 extension LegRecord {
     public var disposition: CallDisposition {
         guard isOver else { return cut == nil && !hasGap ? .up : .cutOff }
@@ -47,15 +62,7 @@ extension LegRecord {
     var isConversation: Bool { answered != nil && (direction != .outgoing || isConnected || hasGap) }
 
     private func disposition(_ response: FinalResponse) -> CallDisposition {
-        switch response.status {
-        case 486, 600: .busy
-        case 603, 607, 608: .declined
-        case 487: .cancelled
-        case 408: rang == nil ? .failed : .missed
-        case 480: rang != nil && isUnanswered ? .missed : .refused
-        case 300..<500: .refused
-        default: .failed
-        }
+        response.status == 480 && !isUnanswered ? .refused : CallDisposition(ofFinal: response.status, hasRung: rang != nil)
     }
 
     /// Nobody took it, as Q.850 or the system says; of our own calls also where nothing else is said.

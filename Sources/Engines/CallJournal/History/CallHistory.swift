@@ -29,9 +29,11 @@ public struct CallHistory {
     private var isCut = true
 
     /// 64·T1: a request that has no answer by then gets none (RFC 3261 §17.1.2.2). And by when all is told of a call.
-    private static let timeout = Duration.seconds(32), lingerTime = Duration.seconds(300)
+    private static let timeout = Duration.seconds(32)
+    private let lingerTime: Duration
 
-    public init() {}
+    /// - `lingerTime`: how long a call that was taken out is still known, so that what comes late of it begins none.
+    public init(lingerTime: Duration = .seconds(300)) { self.lingerTime = lingerTime }
 
     /// In the order in which they began.
     public var calls: [CallDetailRecord] { records.filter { !$0.isMerged } }
@@ -52,6 +54,9 @@ public struct CallHistory {
         }
     }
 
+    /// A call was refused for want of a password, and may still come again with it.
+    public var hasOpenChallenge: Bool { records.contains { !$0.isMerged && $0.first.isChallenge } }
+
     /// Nothing more comes.
     /// - Parameter isBeingWritten: somebody still writes the journal, and calls without an end go on.
     public mutating func finish(isBeingWritten: Bool) {
@@ -67,7 +72,8 @@ public struct CallHistory {
         let taken = Set(finished.map(ObjectIdentifier.init))
         records.removeAll { $0.isMerged || taken.contains(ObjectIdentifier($0)) }
         openLegs.removeAll(where: \.isOver)
-        for leg in finished.flatMap(\.legs) { lingering.append((leg.call, now + Self.lingerTime)) }
+        for case let id? in finished.filter(\.first.isChallenge).map(\.first.callID) { challenged[id] = nil }
+        for leg in finished.flatMap(\.legs) { lingering.append((leg.call, now + lingerTime)) }
         while let oldest = lingering.first, oldest.until < now {
             _ = lingering.popFirst()
             entries[oldest.call] = nil

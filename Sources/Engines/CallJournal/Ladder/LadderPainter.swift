@@ -11,24 +11,37 @@ struct LadderLayout {
     let bars: [Int]
     let width: Int
 
-    init(_ parties: [Ladder.Party], width: Int) {
-        let left = parties.filter(\.isIncoming).count
-        let right = parties.count - left
-        let bars = width - 2 * parties.count
+    /// - Parameters:
+    ///   - incoming: of each party, whether it stands on the left of the gateway.
+    ///   - hasBars: whether there is one for each.
+    init(_ incoming: [Bool], width: Int, hasBars: Bool = true) {
+        let left = incoming.count { $0 }
+        let right = incoming.count - left
+        let bars = hasBars ? width - 2 * incoming.count : width
         // One column more than there are parties: the gateway's words need room.
         let columns = left + max(right, 1)
         let spacing = (bars - Self.timeWidth - 4) / columns
         let first = Self.timeWidth + 2
         var (nextLeft, nextRight) = (0, left + 1)
         var lifelines: [Int] = []
-        for party in parties {
-            lifelines.append(first + spacing * (party.isIncoming ? nextLeft : nextRight))
-            if party.isIncoming { nextLeft += 1 } else { nextRight += 1 }
+        for isIncoming in incoming {
+            lifelines.append(first + spacing * (isIncoming ? nextLeft : nextRight))
+            if isIncoming { nextLeft += 1 } else { nextRight += 1 }
         }
         self.lifelines = lifelines
         gateway = first + spacing * left
-        self.bars = parties.indices.map { bars + 1 + 2 * $0 }
+        self.bars = hasBars ? incoming.indices.map { bars + 1 + 2 * $0 } : []
         self.width = width
+    }
+
+    /// An arrow between a party and the gateway, with its words.
+    func draw(_ message: LadderStep.Message, _ colour: LadderRow.Colour, from party: Int, in row: inout LadderRow) {
+        let (left, right) = (min(party, gateway), max(party, gateway))
+        let pointsRight = message.isReceived == (party < gateway)
+        row.put(String(repeating: message.isRetransmission ? "╌" : "─", count: right - left - 1), at: left + 1, colour)
+        row.put(pointsRight ? "▶" : "◀", at: pointsRight ? right - 1 : left + 1, colour)
+        let shown = " " + message.label.prefix(max(1, right - left - 7)) + " "
+        row.put(shown, at: left + max(2, (right - left - shown.count) / 2 + 1), colour)
     }
 }
 
@@ -46,6 +59,9 @@ struct LadderRow {
             cells[column + offset] = (character.unicodeScalars.contains(where: \.isControlCharacter) ? "\u{FFFD}" : character, colour)
         }
     }
+
+    /// At the end of its column.
+    mutating func put(time text: String) { put(text, at: max(0, LadderLayout.timeWidth - text.count)) }
 
     func text(colour: Bool) -> String {
         let last = cells.lastIndex { $0.0 != " " } ?? -1
@@ -71,7 +87,7 @@ struct LadderPainter {
 
     init(_ ladder: Ladder) {
         self.ladder = ladder
-        layout = LadderLayout(ladder.parties, width: ladder.options.width)
+        layout = LadderLayout(ladder.parties.map(\.isIncoming), width: ladder.options.width)
     }
 
     mutating func paint() -> String {
@@ -101,7 +117,7 @@ struct LadderPainter {
         putTime(step, in: &row)
         switch step.content {
         case .message(let message):
-            draw(message, step.tone.colour, from: step.party.map { layout.lifelines[$0] } ?? layout.gateway, in: &row)
+            layout.draw(message, step.tone.colour, from: step.party.map { layout.lifelines[$0] } ?? layout.gateway, in: &row)
             return row.text(colour: ladder.options.colour)
         case .words(let words):
             var text = ""
@@ -125,24 +141,18 @@ struct LadderPainter {
     private mutating func putTime(_ step: LadderStep, in row: inout LadderRow) {
         guard step.offset != lastOffset else { return }
         lastOffset = step.offset
-        let text = step.offsetText
-        row.put(text, at: max(0, LadderLayout.timeWidth - text.count))
-    }
-
-    private func draw(_ message: LadderStep.Message, _ colour: LadderRow.Colour, from party: Int, in row: inout LadderRow) {
-        let (left, right) = (min(party, layout.gateway), max(party, layout.gateway))
-        let pointsRight = message.isReceived == (party < layout.gateway)
-        row.put(String(repeating: message.isRetransmission ? "╌" : "─", count: right - left - 1), at: left + 1, colour)
-        row.put(pointsRight ? "▶" : "◀", at: pointsRight ? right - 1 : left + 1, colour)
-        let shown = " " + message.label.prefix(max(1, right - left - 7)) + " "
-        row.put(shown, at: left + max(2, (right - left - shown.count) / 2 + 1), colour)
+        row.put(time: step.offsetText)
     }
 }
 
 extension LadderStep {
     /// Milliseconds with three decimals.
-    public var offsetText: String {
-        let offset = offset.wholeNanoseconds / 1000, microseconds = offset.magnitude, fraction = String(microseconds % 1000)
+    public var offsetText: String { offset.millisecondsText }
+}
+
+extension Duration {
+    var millisecondsText: String {
+        let offset = wholeNanoseconds / 1000, microseconds = offset.magnitude, fraction = String(microseconds % 1000)
         return "\(offset < 0 ? "-" : "")\(microseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
     }
 }
@@ -160,7 +170,7 @@ extension LadderStep.Media {
 }
 
 extension LadderStep.Tone {
-    fileprivate var colour: LadderRow.Colour {
+    var colour: LadderRow.Colour {
         switch self {
         case .plain: .plain
         case .request: .cyan

@@ -105,12 +105,17 @@ extension JournalEvent {
         }
     }
 
-    fileprivate var messageTone: LadderStep.Tone {
-        switch details.number(.status) ?? 0 {
-        case 0: .request
-        case 100..<200: .provisional
-        case 200..<300: .success
-        default: .failure
+    fileprivate var messageTone: LadderStep.Tone { LadderStep.Tone(ofStatus: details.number(.status).map { Int($0) }) }
+}
+
+extension LadderStep.Tone {
+    /// Of a message; nil for a request.
+    init(ofStatus status: Int?) {
+        switch status ?? 0 {
+        case 0: self = .request
+        case 100..<200: self = .provisional
+        case 200..<300: self = .success
+        default: self = .failure
         }
     }
 }

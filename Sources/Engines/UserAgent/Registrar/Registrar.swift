@@ -59,6 +59,8 @@ public final class Registrar {
     public var onQuestion: ((_ user: Text, Contact, Instant) -> Void)?
     /// All that is registered of a user, after each change.
     public var onChange: ((_ user: Text, _ contacts: [Contact]) -> Void)?
+    /// Contacts of a user were not registered again in time; with those that are left.
+    public var onExpiry: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     private let configuration: RegistrarConfiguration
     private let accounts: any AccountDirectory
     private var users: [Text: User] = [:]
@@ -206,9 +208,12 @@ public final class Registrar {
     }
 
     private func expire(_ user: Text, at now: Instant) {
+        let before = users[user]?.bindings.count ?? 0
         users[user]?.bindings.advance(to: now)
         settle(user)
-        onChange?(user, contacts(of: user, at: now))
+        let left = contacts(of: user, at: now)
+        onChange?(user, left)
+        if left.count < before { onExpiry?(user, left) }
     }
 
     /// Sets the user's alarm to its next expiry; without contacts nothing of the user is left.

@@ -62,6 +62,9 @@ final class RequestLog {
         write(.registerRefused, nil, nil, details, unwritten: missed)
     }
 
+    /// - Parameter contacts: that the line still has.
+    func expired(_ user: Text, contacts: Int) { write(.registerExpired, nil, nil, .expiry(of: user, contacts: contacts)) }
+
     // MARK: Bounds
 
     /// How many were not written since the last; nil: this one is not, either.

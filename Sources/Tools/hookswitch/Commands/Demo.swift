@@ -54,6 +54,13 @@ enum Terminal {
     /// Not where `NO_COLOR` is set (no-color.org).
     static var hasColour: Bool { isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
 
+    /// nil where standard output is none.
+    static var rows: Int? {
+        var size = winsize()
+        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
+        return size.ws_row > 2 ? Int(size.ws_row) : 24
+    }
+
     static var width: Int {
         var size = winsize()
         return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 120

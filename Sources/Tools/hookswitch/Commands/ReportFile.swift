@@ -68,6 +68,13 @@ struct ReportFile {
         }
     }
 
+    /// Not of text.
+    func write(_ bytes: [UInt8]) throws {
+        do { try Data(bytes).write(to: URL(filePath: path)) } catch {
+            throw Failure.cannotRun("\(path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+
     /// What one writes is not there any more when the other has written. A device or a pipe takes both.
     func replaces(_ other: ReportFile) -> Bool {
         var status = stat()

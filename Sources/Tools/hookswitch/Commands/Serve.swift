@@ -35,7 +35,7 @@ struct Serve: ExplainedCommand {
     func run() throws {
         let begin = MonotonicClock.now
         let configuration = try options.load()
-        let log = NoticeLog(Self.logger(configuration))
+        let log = NoticeLog(configuration)
         do { try serve(configuration, log, since: begin) } catch {
             log.finish()
             throw error
@@ -51,11 +51,11 @@ struct Serve: ExplainedCommand {
         ProcessResources.raiseDescriptorLimit()
         ProcessResources.shareMemory()
         let stop = StopSignals()
-        let store = try Self.openStore(configuration, log)
+        let store = try Self.openStore(configuration, log), trace = try ServeTrace.make(configuration, log)
         let running = Mutex<GatewayServer?>(nil)
         // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
         let monitor = try Self.monitor(configuration) { running.withLock(\.self)?.figures }, memory = MallocTrimmer()
-        let server = try Self.start(configuration, store, log)
+        let server = try Self.start(configuration, store, trace, log)
         running.withLock { $0 = server }
         var summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         summary.warnings += Examination(configuration, .here).resourceWarnings
@@ -102,33 +102,18 @@ struct Serve: ExplainedCommand {
         do throws(TLSError) { return try TLSContexts(settings) } catch { throw Failure.cannotRun(error.description) }
     }
 
-    private static func start(_ configuration: ServeConfiguration, _ store: SQLiteStore?, _ log: NoticeLog) throws -> GatewayServer {
+    private static func start(
+        _ configuration: ServeConfiguration, _ store: SQLiteStore?, _ trace: MessageTrace?, _ log: NoticeLog
+    ) throws -> GatewayServer {
         var settings = configuration.server
+        settings.trace = trace
         if let store { try restore(store, into: &settings) }
         settings.push = try configuration.pushURL.map {
             try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)
         }
-        do {
-            return try GatewayServer(settings) { notice in
-                switch notice {
-                case .violation(let violation): log.say(.error, "the contract was broken: \(violation)")
-                case .journal(.failing(let cause)): log.say(.error, "the journal cannot be written: \(cause)")
-                case .recording(let failure): log.say(.error, "the recording \(failure.path) ends, and its call goes on: \(failure.error)")
-                case .directory(let outcome): Self.log(outcome, log)
-                case .journal(.stillFailing(let lost)): log.say(.error, "the journal is still not written; \(lost) are lost so far")
-                case .journal(.recovered(let lost)): log.say(.notice, "the journal is written again; \(lost) were lost")
-                case .tls(let error, let peer, isOurs: true): log.say(.warning, "TLS to \(peer): \(error)")
-                case .tls(let error, let peer, isOurs: false): log.say(.info, "TLS from \(peer): \(error)", oncePer: "\(peer.address)")
-                case .trunk(let trunk): log.say(trunk.isTrouble ? .warning : .info, "\(trunk)")
-                case .push(let line, let cause):
-                    log.say(.warning, "a push for line \(line) failed: \(cause)", oncePer: "push for \(line): \(cause)")
-                case .guessing(let guess):
-                    log.say(
-                        .warning, "wrong passwords for \(guess.user) from \(guess.source): \(guess.count) within a minute",
-                        oncePer: "guesses from \(guess.source)")
-                }
-            }
-        } catch { throw Failure.cannotRun(error.description) }
+        settings.tellsCalls = NoticeLog.level(configuration.logLevel) <= .info
+        let words = NoticeWords(log)
+        do { return try GatewayServer(settings) { words.say($0) } } catch { throw Failure.cannotRun(error.description) }
     }
 
     private static func monitor(_ configuration: ServeConfiguration, figures: @escaping @Sendable () -> GatewayFigures?) throws
@@ -138,25 +123,6 @@ struct Serve: ExplainedCommand {
         do throws(SocketError) { return try MonitorServer(listening: address, figures: figures) } catch {
             throw Failure.cannotRun(error.description)
         }
-    }
-
-    private static func log(_ outcome: DirectoryOutcome, _ log: NoticeLog) {
-        let entries = "\(outcome.blocked) numbers blocked, \(outcome.identified) identified"
-        if let failure = outcome.failure {
-            log.say(.error, "directory \(outcome.name) was not loaded: \(failure); still in force: \(entries)")
-        } else {
-            log.say(.notice, "directory \(outcome.name): \(entries)")
-        }
-    }
-
-    private static func logger(_ configuration: ServeConfiguration) -> Logger {
-        let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
-        return Logger(label: "hookswitch")
     }
 }
 

@@ -238,7 +238,7 @@ struct ConfigurationFile {
                     place: "--set",
                     message: "unknown setting '\(parts[0])'\(SpellingSuggestion.hint(for: parts[0], among: Setting.all.map(\.path)))")
             }
-            let place = typed ? "--\(SettingFlags.flagName(setting))" : "--set \(parts[0])"
+            let place = typed ? parts[0] : "--set \(parts[0])"
             guard seen.insert(setting.path).inserted else {
                 throw ConfigurationError(place: place, message: "is set twice; several values are one with commas")
             }

@@ -41,7 +41,9 @@ struct ServeConfiguration {
     var timeZone = TimeZone.current
     /// Bytes after which the journal's file is put aside and a new one begun.
     var journalRotation = 256 * 1024 * 1024
+    var trace = TraceSettings()
     var logLevel = "info"
+    var logFormat = "text"
     /// How long calls may go on after SIGTERM.
     var drainDeadline: Duration = .seconds(10)
     /// A violation of the journal's rules ends the process with a trap.

@@ -40,7 +40,7 @@ struct Setting: Sendable {
         return (lines + [row]).joined(separator: "\n")
     }
 
-    static let all: [Setting] = signalling + media + access + limits + lineFeatures + service
+    static let all: [Setting] = signalling + media + access + limits + lineFeatures + service + trace
 
     /// Groups of the design that a later version brings: known by name, so that the error can say so.
     static let later: [String: String] = ["api": "the HTTP API"]

@@ -14,11 +14,11 @@ struct CallsFilter {
     func takes(_ call: CallDetailRecord) -> Bool {
         if let since, call.first.began.wall < since { return false }
         if isFailedOnly, !call.isTroubled { return false }
-        if !statuses.isEmpty, !statuses.contains(where: { $0.takes(call) }) { return false }
+        if !statuses.isEmpty, !statuses.contains(where: { $0.takes(call.disposition, call.status) }) { return false }
         return Self.isFound(from, in: [call.first.from]) && Self.isFound(to, in: [call.first.to, call.first.uri, call.first.line])
     }
 
-    private static func isFound(_ part: String?, in texts: [Text?]) -> Bool {
+    static func isFound(_ part: String?, in texts: [Text?]) -> Bool {
         guard let part else { return true }
         return texts.contains { $0?.description.range(of: part, options: .caseInsensitive) != nil }
     }
@@ -46,11 +46,11 @@ enum CallStatusTerm: Equatable {
                 + SpellingSuggestion.hint(for: word, among: names))
     }
 
-    func takes(_ call: CallDetailRecord) -> Bool {
+    func takes(_ disposition: CallDisposition, _ status: Int?) -> Bool {
         switch self {
-        case .disposition(let disposition): call.disposition == disposition
-        case .status(let status): call.status == status
-        case .statusClass(let digit): call.status.map { $0 / 100 == digit } ?? false
+        case .disposition(let wanted): disposition == wanted
+        case .status(let wanted): status == wanted
+        case .statusClass(let digit): status.map { $0 / 100 == digit } ?? false
         }
     }
 }

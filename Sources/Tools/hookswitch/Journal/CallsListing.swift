@@ -60,7 +60,7 @@ struct CallsListing {
     }
 
     /// A fifth of a second, or until nobody reads any more.
-    private static func wait() throws {
+    static func wait() throws {
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         if poll(&output, 1, 200) > 0, output.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { throw StandardOutput.readerHasGone }
     }

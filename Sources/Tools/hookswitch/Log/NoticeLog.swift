@@ -37,6 +37,9 @@ final class NoticeLog: Sendable {
         }
     }
 
+    /// What a line says, for programs: they stand in JSON alone.
+    typealias Fields = [(name: String, value: FieldValue)]
+
     /// How often there is a line `oncePer` a source, and how many sources are kept in mind.
     private static let pause = Duration.seconds(10), mostSources = 1_000
     /// How long the process waits at its end for a reader that stalls.
@@ -45,18 +48,38 @@ final class NoticeLog: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "log")
     private let most: Int
-    private let write: @Sendable (Logger.Level, String) -> Void
+    private let write: @Sendable (Logger.Level, String, Fields) -> Void
 
     /// - Parameters:
     ///   - most: lines that may wait.
     ///   - write: may block.
-    init(most: Int = 1_000, write: @escaping @Sendable (Logger.Level, String) -> Void) { (self.most, self.write) = (most, write) }
+    init(most: Int = 1_000, write: @escaping @Sendable (Logger.Level, String, Fields) -> Void) { (self.most, self.write) = (most, write) }
 
-    convenience init(_ log: Logger) { self.init { log.log(level: $0, "\($1.onOneLine)") } }
+    /// As the configuration wants it, on standard error.
+    convenience init(_ configuration: ServeConfiguration) {
+        let level = Self.level(configuration.logLevel)
+        if configuration.logFormat == "json" {
+            self.init { if $0 >= level { LogLine.write($0, $1, $2) } }
+        } else {
+            let log = Self.logger(level)
+            self.init { line, text, _ in log.log(level: line, "\(text.onOneLine)") }
+        }
+    }
+
+    static func level(_ name: String) -> Logger.Level { Logger.Level(rawValue: name) ?? .info }
+
+    private static func logger(_ level: Logger.Level) -> Logger {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        return Logger(label: "hookswitch")
+    }
 
     /// - Parameter source: what it is about, where others cause it: a flood of strangers does not fill the log, there is one line of each
     ///   in ten seconds.
-    func say(_ level: Logger.Level, _ line: String, oncePer source: String? = nil) {
+    func say(_ level: Logger.Level, _ line: String, _ fields: Fields = [], oncePer source: String? = nil) {
         let isTaken = state.withLock { state in
             if let source, !state.isDue(source, at: MonotonicClock.now) { return false }
             guard state.waiting < most else {
@@ -68,9 +91,9 @@ final class NoticeLog: Sendable {
         }
         guard isTaken else { return }
         queue.async {
-            self.write(level, line)
+            self.write(level, line, fields)
             let dropped = self.state.withLock { $0.takeDropped() }
-            if dropped > 0 { self.write(.warning, "\(dropped) lines are missing here: there were too many") }
+            if dropped > 0 { self.write(.warning, "\(dropped) lines are missing here: there were too many", []) }
         }
     }
 

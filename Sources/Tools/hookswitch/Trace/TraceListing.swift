@@ -1,0 +1,82 @@
+import Foundation
+import Gateway
+import Primitives
+import UserAgent
+
+/// The calls of a trace, listed or followed.
+struct TraceListing {
+    var filter = TraceFilter()
+    /// Of those that the filter takes.
+    var last: Int?
+    var isJSON = false
+
+    func chosen(_ calls: [TracedCall]) -> [TracedCall] {
+        let taken = calls.filter(filter.takes)
+        return last.map { taken.suffix($0) } ?? taken
+    }
+
+    func list(_ history: TraceHistory) throws {
+        let shown = chosen(history.calls)
+        if isJSON {
+            for call in shown { try printJSONLine(TraceDescription(call, isWhole: false)) }
+        } else {
+            var table = TraceTable(hasColour: Terminal.hasColour)
+            try StandardOutput.write(table.whole(shown), to: STDOUT_FILENO)
+        }
+        if shown.isEmpty {
+            Hookswitch.complain(history.calls.isEmpty ? "there are no messages" : "none of \(history.calls.count) calls is like that")
+        }
+    }
+}
+
+/// The calls of a trace as they come and go on: on a terminal a list that is drawn anew, elsewhere a line for each call that begins or
+/// changes its status.
+struct TraceFollow: ~Copyable {
+    private var source: TraceSource
+    private var history = TraceHistory(keepsMessages: false)
+    private let listing: TraceListing
+    /// The rows of the terminal; nil: it is none.
+    private let rows: () -> Int?
+    private let write: (String) throws -> Void
+    /// What was told of a call, by its number.
+    private var told: [Int: String] = [:]
+    private var isFirst = true
+
+    init(_ path: String, _ listing: TraceListing, rows: @escaping () -> Int?, write: @escaping (String) throws -> Void) throws {
+        source = try TraceSource(path)
+        (self.listing, self.rows, self.write) = (listing, rows, write)
+    }
+
+    /// Tells what came since the last time.
+    mutating func step() throws {
+        // Moved out, for a copy would be one of all calls.
+        var changed: Set<Int> = [], calls = TraceHistory(keepsMessages: false)
+        swap(&calls, &history)
+        defer { swap(&calls, &history) }
+        try source.poll { message in if let place = calls.note(message) { changed.insert(place) } }
+        try tell(changed, of: calls)
+    }
+
+    private mutating func tell(_ changed: Set<Int>, of history: TraceHistory) throws {
+        defer { isFirst = false }
+        guard isFirst || !changed.isEmpty else { return }
+        if let rows = rows(), !listing.isJSON { return try draw(history, rows) }
+        try write(changed.sorted().map { history.calls[$0] })
+    }
+
+    private func draw(_ history: TraceHistory, _ rows: Int) throws {
+        var table = TraceTable(hasColour: Terminal.hasColour)
+        let shown = listing.chosen(history.calls).suffix(max(1, rows - 2))
+        try write("\u{1B}[H\u{1B}[J" + table.whole(Array(shown)))
+    }
+
+    private mutating func write(_ calls: [TracedCall]) throws {
+        let table = TraceTable()
+        if isFirst, !listing.isJSON { try write(table.header()) }
+        // Of what is there already, the last; of what comes, all.
+        for call in isFirst ? listing.chosen(calls) : calls.filter(listing.filter.takes) where told[call.number] != call.statusText {
+            told[call.number] = call.statusText
+            try write(listing.isJSON ? jsonLine(TraceDescription(call, isWhole: false)) : table.row(call))
+        }
+    }
+}
