@@ -583,6 +583,21 @@ import UserAgent
         #expect(complaint("", flags: ["media.ports=5"]) == "--set media.ports: takes a range of ports from 1024 on as 20000-20199, got '5'")
     }
 
+    @Test func `the trace and the log are set, and the trace has flags that are shorter than its settings`() throws {
+        let words = try SettingFlags.expand(["serve", "--trace", "t.pcapng", "--hep=192.0.2.1", "--trace-rotate", "2", "--log-format=json"])
+        #expect(words.prefix(3) == ["serve", "--set=--trace=t.pcapng", "--set=--hep=192.0.2.1"])
+        let flags = words.dropFirst().map { String($0.dropFirst("--set=".count)) }
+        let loaded = try load("trace: { memory: 1, hep-id: 7 }", flags: flags)
+        #expect(loaded.trace.file == "t.pcapng" && loaded.trace.collector == SocketAddress("192.0.2.1:9060") && loaded.trace.capture == 7)
+        #expect(loaded.trace.rotation == 2 << 20 && loaded.trace.memory == 1 << 20 && loaded.logFormat == "json")
+        #expect(
+            complaint("", flags: ["--hep=0.0.0.0"])
+                == "--hep: takes an address and port as 192.0.2.1:9060, got '0.0.0.0', where nobody answers")
+        #expect(complaint("log: { format: jsn }") == "FILE:1: log.format: takes one of text, json, got 'jsn' (did you mean 'json'?)")
+        let failure = #expect(throws: Failure.self) { try SettingFlags.expand(["serve", "--trase", "x"]) }
+        #expect(failure?.message == "there is no option '--trase' (did you mean '--trace'?) (see 'hookswitch serve --help')")
+    }
+
     @Test(arguments: [("/nowhere.csv", "No such file or directory"), ("/tmp", "Is a directory")])
     func `a directory that cannot be read has the place of its setting`(path: String, cause: String) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-\(UUID()).yaml")

@@ -60,7 +60,7 @@ import Workbench
         let names = [
             "README.md", "LoadAndTorture.md", "TheProof.md", "Operating.md", "YourCallCodeOnLinux.md", "help of load",
             "first-five-minutes.md",
-            "first-load-test.md", "tls.md", "debugging-a-failed-call.md",
+            "first-load-test.md", "tls.md", "debugging-a-failed-call.md", "trace.md",
         ]
         for name in names {
             #expect(Self.commands.contains { $0.page.hasSuffix(name) }, "\(name)")
