@@ -111,6 +111,30 @@ extension Calls {
             for expected in ["REGISTER\t401", "INVITE\t200", "BYE\t200"] { #expect(read.contains(expected), "\(expected) of \(read)") }
         }
 
+        @Test(arguments: [("headers", 12), ("whole", 172)]) func `RTP is in the file by choice`(choice: String, payload: Int) async throws {
+            let folder = try Folder(), file = folder.file("t.pcapng")
+            var setup = Gateway.Setup()
+            setup.settings = ["trace: { file: \(file), rtp: \(choice) }"]
+            let gateway = try await Gateway.start(setup)
+            let call = try await Program.run(
+                Place.hookswitch,
+                [
+                    "call", "9196", "--server", gateway.address, "--register", "1001", "--password", Self.secret, "--codec", "pcmu",
+                    "--duration",
+                    "1",
+                ])
+            #expect(call.code == 0, "\(call.lines)")
+            try await gateway.stop()
+            let decode = ["-o", "rtp.heuristic_rtp:TRUE", "--enable-heuristic", "rtp_udp", "-d", "udp.port==\(gateway.sipPort),sip"]
+            let fields = ["rtp.p_type", "frame.len", "frame.cap_len", "udp.srcport"].flatMap { ["-e", $0] }
+            let packets = try await run("/usr/bin/tshark", ["-r", file] + decode.dropFirst(2) + ["-Y", "rtp", "-T", "fields"] + fields)
+                .map { $0.split(separator: "\t").compactMap { Int($0) } }
+            let sent = packets.filter { gateway.mediaRange.contains(UInt16($0[3])) }
+            #expect(sent.count > 30 && packets.count - sent.count > 30, "both ways: \(packets.count)")
+            #expect(packets.allSatisfy { $0[0] == 0 && $0[1] == 28 + 172 && $0[2] == 28 + payload }, "\(packets.first ?? [])")
+            #expect(try await run(Place.hookswitch, ["trace", file, "--method", "INVITE"]).count == 2)
+        }
+
         @Test func `a collector that nobody runs holds up no call`() async throws {
             let folder = try Folder(), ports = try await Ports.take(2), gateway = try await gateway(folder, ports)
             try await call(gateway)

@@ -593,6 +593,7 @@ import UserAgent
         #expect(
             complaint("", flags: ["--hep=0.0.0.0"])
                 == "--hep: takes an address and port as 192.0.2.1:9060, got '0.0.0.0', where nobody answers")
+        #expect(complaint("trace: { rtp: headers }") == "FILE:1: trace.rtp: needs trace.file, where the packets go")
         #expect(complaint("log: { format: jsn }") == "FILE:1: log.format: takes one of text, json, got 'jsn' (did you mean 'json'?)")
         let failure = #expect(throws: Failure.self) { try SettingFlags.expand(["serve", "--trase", "x"]) }
         #expect(failure?.message == "there is no option '--trase' (did you mean '--trace'?) (see 'hookswitch serve --help')")

@@ -17,13 +17,15 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     private var visit = Instant.distantFuture
 
     /// Lives until `close`: its poller holds it.
-    init(number: Int, batch: Poller.Batch, opus: OpusSettings, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void)
-        throws(PollerError)
-    {
+    init(
+        number: Int, batch: Poller.Batch, opus: OpusSettings, tap: (any PacketTap)?,
+        report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
+    ) throws(PollerError) {
         let poller = try Poller()
         self.poller = poller
         self.report = report
-        engine = MediaEngine(binder: KernelPortBinder(poller: poller), random: SystemRandom(), opus: opus, at: MonotonicClock.now)
+        let ports = KernelPortBinder(poller: poller), binder: any PortBinder = tap.map { TappingPortBinder(ports, $0) } ?? ports
+        engine = MediaEngine(binder: binder, random: SystemRandom(), opus: opus, at: MonotonicClock.now)
         try poller.start(name: "media-\(number)", batch: batch) { [self] ready in drain(ready) }
     }
 

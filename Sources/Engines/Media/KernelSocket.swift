@@ -103,7 +103,9 @@ final class KernelPortBinder: PortBinder {
 
     init(poller: Poller) { self.poller = poller }
 
-    func bind(_ address: SocketAddress, token: UInt64) throws(SocketError) -> any MediaSocket {
+    func bind(_ address: SocketAddress, token: UInt64) throws(SocketError) -> any MediaSocket { try make(address, token: token) }
+
+    func make(_ address: SocketAddress, token: UInt64) throws(SocketError) -> KernelSocket {
         let socket = try KernelSocket(binding: address)
         try adopt(socket, token: token)
         return socket

@@ -38,6 +38,8 @@ public final class GatewayServer: Sendable {
         public var tellsCalls = false
         /// Gets every SIP message; nil: nobody does.
         public var trace: MessageTrace?
+        /// Sees all media; nil: nobody does.
+        public var mediaTap: (any PacketTap)?
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
@@ -264,7 +266,7 @@ public final class GatewayServer: Sendable {
             ports: settings.gateway.media.ports, quarantine: settings.gateway.media.quarantine, lanes: lanes,
             batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic, opus: settings.gateway.media.opus)
         do throws(PollerError) {
-            return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
+            return try MediaLanes(settings: media, random: SystemRandom(), tap: settings.mediaTap) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }
             }
         } catch { throw .media(error) }

@@ -164,7 +164,8 @@ extension MetricFamily {
 
     private static let trace: [MetricFamily] = [
         labelled(
-            "hookswitch_trace_messages_total", .counter, "SIP messages of the trace, by fate.", by: "fate",
+            "hookswitch_trace_messages_total", .counter,
+            "SIP messages of the trace, by fate; in the file with the RTP that `trace.rtp` asks for.", by: "fate",
             [
                 ("written", { $0.trace?.passed[.file] }), ("not-written", { $0.trace?.dropped[.file] }),
                 ("sent", { $0.trace?.passed[.hep] }), ("not-sent", { $0.trace?.dropped[.hep] }),

@@ -12,12 +12,14 @@ extension RealTime {
     @Suite(.timeLimit(.minutes(5))) struct MessageTraceTests {
         /// Keeps what it gets; holds the first batch up until it is let go on.
         private final class Sink: TraceSink {
-            let output: TraceOutput
+            let output: TraceOutput, takesMedia: Bool
             let taken = Mutex<[TracedMessage]>([]), missed = Mutex(0)
             private let gate: DispatchSemaphore?
             let hasBegun = DispatchSemaphore(value: 0)
 
-            init(_ output: TraceOutput = .file, gate: DispatchSemaphore? = nil) { (self.output, self.gate) = (output, gate) }
+            init(_ output: TraceOutput = .file, takesMedia: Bool = false, gate: DispatchSemaphore? = nil) {
+                (self.output, self.takesMedia, self.gate) = (output, takesMedia, gate)
+            }
 
             func take(_ messages: [TracedMessage], missed: Int) -> Int {
                 hasBegun.signal()
@@ -78,6 +80,16 @@ extension RealTime {
             #expect(
                 found.count == 2 && found.allSatisfy { String(decoding: $0.bytes, as: UTF8.self).contains("Authorization: ******\r\n") })
             #expect(trace.messages(of: "c").isEmpty)
+        }
+
+        @Test func `media goes to the sinks that take it, as it is`() {
+            let file = Sink(takesMedia: true), other = Sink(.hep), trace = MessageTrace(sinks: [file, other])
+            let packet = Array("\nk=secret".utf8)
+            trace.noteMedia(.sent, packet, length: 100, local: Self.flow.local, remote: Self.flow.remote)
+            trace.note(.sent, Array("OPTIONS".utf8), over: Self.flow)
+            trace.finish()
+            #expect(file.taken.withLock { $0.map(\.bytes) } == [packet, Array("OPTIONS".utf8)] && other.texts == ["OPTIONS"])
+            #expect(file.taken.withLock { $0.map(\.mediaLength) } == [100, nil] && trace.counts.passed == [.file: 2, .hep: 1])
         }
 
         @Test func `an address of ours stands for the wildcard`() {

@@ -50,7 +50,7 @@ import Testing
     @Test func `the checksums of the headers are right`() {
         for message in Self.messages.prefix(3) {
             let payload = message.bytes[...]
-            let headers = DatagramHeaders.make(from: message.source, to: message.destination, payload: payload)
+            let headers = DatagramHeaders.make(from: message.source, to: message.destination, payload: payload, whole: payload.count)
             let isV4 = message.local.address.family == .v4, length = isV4 ? 20 : 40
             // A right checksum makes the sum all ones (RFC 1071), of the IP header and of the pseudo header with the datagram.
             if isV4 { #expect(Self.folded(headers[..<20]) == 0xFFFF) }
@@ -73,6 +73,15 @@ import Testing
         long.bytes = [UInt8](repeating: 0x41, count: 70_000)
         let (messages, _, _) = try Self.read(Pcapng.header(program: "t") + Pcapng.packet(long))
         #expect(messages.map(\.bytes.count) == [65_507])
+    }
+
+    @Test func `media stands in a file with its whole length, and is no message`() throws {
+        var packet = Self.messages[0]
+        packet.mediaLength = 172
+        let block = Pcapng.packet(packet), captured = 28 + packet.bytes.count
+        #expect(block[20] == UInt8(captured) && block[24] == 28 + 172 && block[28 + 3] == 28 + 172, "captured, whole, and IP's length")
+        #expect(block[28 + 25] == 8 + 172 && block[(28 + 26)..<(28 + 28)].elementsEqual([0, 0]), "UDP's length, and no checksum")
+        #expect(try Self.read(Pcapng.header(program: "t") + block).messages.isEmpty)
     }
 
     @Test func `a HEP packet has the ends, the time, the Call-ID and the message`() throws {

@@ -5,17 +5,19 @@ enum DatagramHeaders {
     /// The longest payload that fits into IPv4 and IPv6 alike.
     static let longestPayload = 65_507
 
-    /// Both headers, with right checksums.
-    /// - Precondition: the payload is no longer than `longestPayload`.
-    static func make(from source: SocketAddress, to destination: SocketAddress, payload: ArraySlice<UInt8>) -> [UInt8] {
-        let family = destination.address.family, length = 8 + payload.count
+    /// Both headers, with right checksums; without one of UDP where a part of the payload is missing.
+    /// - Parameter whole: the length of the payload with what is missing; no longer than `longestPayload`.
+    static func make(
+        from source: SocketAddress, to destination: SocketAddress, payload: ArraySlice<UInt8>, whole: Int
+    ) -> [UInt8] {
+        let family = destination.address.family, length = 8 + whole
         let ends = [source.address, destination.address].map { octets(of: $0, family) }
         var udp: [UInt8] = []
         for field in [source.port, destination.port, UInt16(length), 0] { udp.append(big: field) }
         let sum = sum(of: ends[0][...]) + sum(of: ends[1][...]) + 17 + UInt64(length) + self.sum(of: udp[...]) + self.sum(of: payload)
         let check = checksum(sum)
         // Zero would say that there is none.
-        udp.replaceSubrange(6..<8, with: octets(check == 0 ? 0xFFFF : check))
+        if whole == payload.count { udp.replaceSubrange(6..<8, with: octets(check == 0 ? 0xFFFF : check)) }
         return (family == .v4 ? v4(ends, length) : v6(ends, length)) + udp
     }
 

@@ -7,12 +7,18 @@ import Synchronization
 public protocol TraceSink: AnyObject, Sendable {
     /// What it is, for the counts.
     var output: TraceOutput { get }
+    /// It takes media packets, too.
+    var takesMedia: Bool { get }
     /// Takes messages, without their secrets. May block: nobody but itself waits for that.
     /// - Parameter missed: how many before these were dropped, because there were too many.
     /// - Returns: how many of the messages could not be passed on.
     func take(_ messages: [TracedMessage], missed: Int) -> Int
     /// Nothing more comes.
     func finish()
+}
+
+extension TraceSink {
+    public var takesMedia: Bool { false }
 }
 
 /// The kinds of ``TraceSink``.
@@ -76,8 +82,22 @@ public final class MessageTrace: MessageTap, Sendable {
     public func note(_ direction: TracedMessage.Direction, _ bytes: [UInt8], over flow: Flow) {
         // Keep-alives are no messages (RFC 5626 §4.4.1).
         guard bytes.count > 4 else { return }
-        let message = TracedMessage(
-            direction, flow.transport, local: flow.local, remote: flow.remote, wall: WallClock.now, bytes: bytes)
+        add(TracedMessage(direction, flow.transport, local: flow.local, remote: flow.remote, wall: WallClock.now, bytes: bytes))
+    }
+
+    /// A packet of RTP or RTCP, for the sinks that take them.
+    /// - Parameters:
+    ///   - bytes: what is to be kept of it.
+    ///   - length: of the whole.
+    public func noteMedia(
+        _ direction: TracedMessage.Direction, _ bytes: [UInt8], length: Int, local: SocketAddress, remote: SocketAddress
+    ) {
+        var packet = TracedMessage(direction, .udp, local: local, remote: remote, wall: WallClock.now, bytes: bytes)
+        packet.mediaLength = length
+        add(packet)
+    }
+
+    private func add(_ message: TracedMessage) {
         let due = state.withLock { $0.add(message, capacity) }
         for index in due { queues[index].asyncAfter(deadline: .now() + Self.gathering) { self.serve(index) } }
     }
@@ -88,7 +108,7 @@ public final class MessageTrace: MessageTap, Sendable {
     /// The messages of one call that are still in memory, the oldest first and without their secrets.
     public func messages(of callID: Text) -> [TracedMessage] {
         let kept = state.withLock { Array($0.ring[$0.head...]) }
-        return kept.filter { $0.callID == callID }.map(shown)
+        return kept.filter { $0.mediaLength == nil && $0.callID == callID }.map(shown)
     }
 
     /// Gives the sinks what is left, and ends them. One that hangs is not waited for.
@@ -105,7 +125,7 @@ public final class MessageTrace: MessageTap, Sendable {
 
     /// As others may see it: without secrets, and with an address of ours.
     private func shown(_ message: TracedMessage) -> TracedMessage {
-        var shown = message.withoutSecrets
+        var shown = message.mediaLength == nil ? message.withoutSecrets : message
         guard message.local.address.isAny else { return shown }
         let peer = message.remote.address
         if let known = ownAddresses.withLock({ $0[peer] }) {
@@ -119,8 +139,10 @@ public final class MessageTrace: MessageTap, Sendable {
 
     /// On the sink's queue.
     private func serve(_ index: Int) {
-        while case let (messages, missed) = state.withLock({ $0.take(Self.batch, for: index) }), !messages.isEmpty || missed > 0 {
-            let failed = sinks[index].take(messages.map(shown), missed: missed), output = sinks[index].output
+        let sink = sinks[index], output = sink.output
+        while case let (found, missed) = state.withLock({ $0.take(Self.batch, for: index) }), !found.isEmpty || missed > 0 {
+            let messages = sink.takesMedia ? found : found.filter { $0.mediaLength == nil }
+            let failed = messages.isEmpty && missed == 0 ? 0 : sink.take(messages.map(shown), missed: missed)
             state.withLock { state in
                 state.counts.passed[output, default: 0] += UInt64(messages.count - failed)
                 state.counts.dropped[output, default: 0] += UInt64(missed + failed)

@@ -3,11 +3,13 @@ import Primitives
 /// Messages as packets of a pcapng file, for Wireshark, tshark and sngrep.
 ///
 /// Each message is a UDP datagram of its own over made-up IP headers, also one that went over TCP or TLS: those have a comment, `tcp` or
-/// `tls`. The packet's flags say which way it went. Blocks are little-endian, times in nanoseconds. There is one interface: of a file with
+/// `tls`, and packets of media have the comment `rtp`. The packet's flags say which way it went. Blocks are little-endian, times in nanoseconds. There is one interface: of a file with
 /// several sngrep reads nothing.
 public enum Pcapng {
     static let section: UInt32 = 0x0A0D_0D0A, byteOrder: UInt32 = 0x1A2B_3C4D
     static let interface: UInt32 = 1, statistics: UInt32 = 5, packet: UInt32 = 6
+    /// The comment of what is no message.
+    static let media: Text = "rtp"
     /// Packets that begin with an IP header.
     static let linkType: UInt16 = 101
 
@@ -32,18 +34,24 @@ public enum Pcapng {
     /// A packet. What does not fit into a datagram is cut off, and its length is that of the whole.
     public static func packet(_ message: TracedMessage) -> [UInt8] {
         let payload = message.bytes.prefix(DatagramHeaders.longestPayload)
-        let headers = DatagramHeaders.make(from: message.source, to: message.destination, payload: payload)
+        let length = message.mediaLength ?? message.bytes.count
+        let headers = DatagramHeaders.make(
+            from: message.source, to: message.destination, payload: payload, whole: message.mediaLength ?? payload.count)
         let captured = headers.count + payload.count
         var body: [UInt8] = []
         body.reserveCapacity(captured + 48)
         body.append(little: 0 as UInt32)
         body.append(littleTime: message.wall)
         body.append(little: UInt32(captured))
-        body.append(little: UInt32(headers.count + message.bytes.count))
+        body.append(little: UInt32(headers.count + length))
         body += headers
         body += payload
         body.pad()
-        if message.transport != .udp { body.append(option: 1, Array(message.transport.text.bytes)) }
+        if message.mediaLength != nil {
+            body.append(option: 1, Array(media.bytes))
+        } else if message.transport != .udp {
+            body.append(option: 1, Array(message.transport.text.bytes))
+        }
         body.append(option: 2, [message.direction == .received ? 1 : 2, 0, 0, 0])
         body.append(option: 0, [])
         return block(Self.packet, body)

@@ -3,7 +3,7 @@ import Primitives
 /// Reads the messages of a pcapng file that ``Pcapng`` wrote, piece by piece.
 ///
 /// Files of other programs are read as far as they are little-endian and have IP packets with UDP (link type 101); other packets and blocks
-/// are passed over.
+/// are passed over, and so is media.
 public struct PcapngReader: Sendable {
     /// Why bytes cannot be read.
     public enum ReadError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -78,6 +78,7 @@ public struct PcapngReader: Sendable {
         else { return nil }
         let rest = 20 + (captured + 3) / 4 * 4
         let options = rest <= body.count ? Self.options(body[rest...]) : [:]
+        if let comment = options[1], Text(comment) == Pcapng.media { return nil }
         let isSent = (options[2]?.first ?? 1) & 3 == 2, time = Self.little(body[4..<8]) << 32 | Self.little(body[8..<12])
         return TracedMessage(
             isSent ? .sent : .received, options[1].flatMap { Transport(text: Text($0)) } ?? .udp,

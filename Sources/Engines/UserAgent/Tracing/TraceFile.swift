@@ -23,7 +23,7 @@ public final class TraceFile: TraceSink {
     public static let usualRotation = 64 << 20
     private static let oldFiles = 5
 
-    public let output = TraceOutput.file
+    public let output = TraceOutput.file, takesMedia = true
     private let path: String
     private let program: String
     private let rotation: Int

@@ -1,6 +1,6 @@
 import Primitives
 
-/// One SIP message as it came in or left, decrypted where it went over TLS.
+/// One SIP message as it came in or left, decrypted where it went over TLS; or a packet of RTP or RTCP.
 public struct TracedMessage: Hashable, Sendable {
     /// Seen from here.
     public enum Direction: Hashable, Sendable { case received, sent }
@@ -14,8 +14,10 @@ public struct TracedMessage: Hashable, Sendable {
     public var remote: SocketAddress
     /// Nanoseconds since 1970-01-01 UTC.
     public var wall: UInt64
-    /// The whole message.
+    /// The whole message; of a media packet what is kept of it.
     public var bytes: [UInt8]
+    /// The length of a media packet, which is no message; nil for a message.
+    public var mediaLength: Int?
 
     /// - Parameter wall: nanoseconds since 1970-01-01 UTC.
     public init(

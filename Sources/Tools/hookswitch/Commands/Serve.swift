@@ -106,7 +106,7 @@ struct Serve: ExplainedCommand {
         _ configuration: ServeConfiguration, _ store: SQLiteStore?, _ trace: MessageTrace?, _ log: NoticeLog
     ) throws -> GatewayServer {
         var settings = configuration.server
-        settings.trace = trace
+        (settings.trace, settings.mediaTap) = (trace, trace.flatMap { ServeTrace.mediaTap(configuration, $0) })
         if let store { try restore(store, into: &settings) }
         settings.push = try configuration.pushURL.map {
             try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)

@@ -124,6 +124,9 @@ struct ServeConfiguration {
     func check() throws {
         try checkGroups()
         try checkAddresses()
+        if trace.media != .none, trace.file == nil {
+            throw ConfigurationError(place: place(of: "trace.rtp"), message: "needs trace.file, where the packets go")
+        }
         let sip = gateway.sip
         if let interval = sip.sessionTimer?.interval, interval < sip.leastSessionInterval {
             let least = sip.leastSessionInterval

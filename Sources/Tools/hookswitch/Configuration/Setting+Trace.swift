@@ -9,6 +9,9 @@ struct TraceSettings {
     var rotation = TraceFile.usualRotation
     /// Bytes of messages that are kept in memory.
     var memory = MessageTrace.usualCapacity
+    /// What of RTP stands in the file.
+    var media = Media.none
+    enum Media: String, CaseIterable { case none, headers, whole }
     /// Where messages go by HEP; nil: nowhere.
     var collector: SocketAddress?
     /// The number by which the collector knows us.
@@ -29,6 +32,10 @@ extension Setting {
         Setting(
             path: "trace.memory", takes: "megabytes", default: .value("32"), help: "messages in memory; more are dropped, and counted"
         ) { $0.trace.memory = try $1.integer(1...4_096) << 20 },
+        Setting(
+            path: "trace.rtp", takes: "none|headers|whole", default: .value("none"),
+            help: "RTP in the trace's file: none, without the sound, or with it; where there is some, RTCP is there, too"
+        ) { $0.trace.media = TraceSettings.Media(rawValue: try $1.oneOf(TraceSettings.Media.allCases.map(\.rawValue))) ?? .none },
         Setting(
             path: "trace.hep", takes: "address", default: .unset("nothing is sent"),
             help: "Homer or sngrep that gets all SIP messages by HEP version 3 over UDP (port 9060); --hep for short"

@@ -19,6 +19,11 @@ enum ServeTrace {
         return sinks.isEmpty ? nil : MessageTrace(capacity: settings.memory, sinks: sinks)
     }
 
+    /// nil where no media is wanted.
+    static func mediaTap(_ configuration: ServeConfiguration, _ trace: MessageTrace) -> MediaTap? {
+        configuration.trace.media == .none ? nil : MediaTap(trace, isWhole: configuration.trace.media == .whole)
+    }
+
     private static func file(_ path: String, _ settings: TraceSettings, _ log: NoticeLog) throws -> TraceFile {
         do throws(TraceFile.FileError) {
             return try TraceFile(path: path, program: "hookswitch \(Hookswitch.version)", rotation: settings.rotation) { cause in
