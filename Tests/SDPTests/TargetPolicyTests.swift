@@ -36,6 +36,12 @@ import Testing
         local.targets.denied = [IPNetwork("198.51.100.0/24")!]
         var refusing = OfferAnswer(local: local, sessionID: 1)
         #expect(throws: NegotiationError.unusableAddress) { try refusing.receive(offer: plainOffer()) }
+        local.targets = TargetPolicy()
+        (local.targets.ownAddresses, local.targets.ownPorts) = ([IPAddress("198.51.100.7")!], [4000...4010])
+        var own = OfferAnswer(local: local, sessionID: 1)
+        #expect(throws: NegotiationError.ownMediaPort) { try own.receive(offer: plainOffer(address: "IN IP4 198.51.100.7")) }
+        local.targets = TargetPolicy()
+        local.targets.denied = [IPNetwork("198.51.100.0/24")!]
         var engine = OfferAnswer(local: local, sessionID: 1)
         try engine.receive(offer: plainOffer(address: "IN IP4 203.0.113.5", stream: "a=rtcp:4001 IN IP4 198.51.100.5"))
         let audio = try #require(try engine.answer().audio)

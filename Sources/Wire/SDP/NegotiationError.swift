@@ -14,6 +14,8 @@ public enum NegotiationError: Error, Hashable, Sendable {
     case noCommonCodec
     /// No `c=` line, a name, a multicast or broadcast address, or one of the family that we do not have.
     case unusableAddress
+    /// A media port of this very machine's own: the sound would come round in circles.
+    case ownMediaPort
     /// The peer's answer has our stream at port 0, or not at all.
     case refused
     /// The body is no session description, for this cause.
@@ -32,6 +34,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
         case .securityRequired, .noCommonSecurity: 399
         case .noCommonCodec: 305
         case .unusableAddress: 301
+        case .ownMediaPort: 399
         case .malformed, .outOfTurn: 399
         }
     }
@@ -45,6 +48,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
         case .noCommonSecurity: "No common encryption"
         case .noCommonCodec: "No common codec"
         case .unusableAddress: "Unusable media address"
+        case .ownMediaPort: "The media port that is offered is one of this server's own"
         case .refused: "Audio stream refused"
         case .malformed(.tooLarge): "Session description too large"
         case .malformed: "Malformed session description"

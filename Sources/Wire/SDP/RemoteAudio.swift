@@ -43,7 +43,7 @@ struct RemoteAudio: Sendable {
         let usable = written.flatMap { Self.isUsable($0, for: local) ? $0 : nil }
         guard let rtp = usable ?? (ice.findsAddress ? SocketAddress(local.address.family == .v4 ? .anyV4 : .anyV6, port: media.port) : nil)
         else {
-            throw .unusableAddress
+            throw written.map(local.targets.isOurs) == true ? .ownMediaPort : .unusableAddress
         }
         self.index = index
         self.rtp = rtp

@@ -22,6 +22,11 @@ public struct TargetPolicy: Hashable, Sendable {
         guard !address.isForSeveral else { return false }
         if denied.contains(where: { $0.contains(address) }) { return false }
         guard allowed.isEmpty || allowed.contains(where: { $0.contains(address) }) else { return false }
-        return !ownPorts.contains { $0.contains(target.port) } || !(address.isLoopback || ownAddresses.contains(address))
+        return !isOurs(target)
+    }
+
+    /// A port of ours at an address of ours.
+    public func isOurs(_ target: SocketAddress) -> Bool {
+        ownPorts.contains { $0.contains(target.port) } && (target.address.isLoopback || ownAddresses.contains(target.address))
     }
 }

@@ -128,7 +128,7 @@ extension RequestRefusal {
     init(_ error: NegotiationError) {
         switch error {
         case .securityRequired, .noCommonSecurity, .unsupportedProfile: self = .encryption
-        case .unusableAddress: self = .mediaAddress
+        case .unusableAddress, .ownMediaPort: self = .mediaAddress
         case .malformed, .outOfTurn: self = .malformed
         case .noAudio, .noCommonCodec, .refused: self = .codec
         }
