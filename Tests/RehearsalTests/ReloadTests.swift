@@ -116,6 +116,21 @@ import UserAgent
         #expect(peer.final(.invite, 2)?.status == 200)
     }
 
+    @Test func `another address of ours is told to calls that begin, and to registrars`() throws {
+        let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9)
+        stage.run(seconds: 0.1)
+        Self.granted(carrier, carrier.request(.register))
+        let address = IPAddress("203.0.113.77")!
+        #expect(try carrier.received(.register).contact?.uri.address != address)
+        stage.gateway.advertise(address, at: stage.world.now)
+        stage.run(seconds: 0.1)
+        #expect(try carrier.received(.register).contact?.uri.address == address && carrier.heard.count { $0.isRequest } == 2)
+        Self.granted(carrier, carrier.request(.register))
+        caller.request("INVITE", Self.uri("9196"), call: "one", 1, body: caller.description("0"))
+        let answer = try #require(caller.final(.invite, 1))
+        #expect(answer.contact?.uri.address == address && answer.content.description.contains("c=IN IP4 203.0.113.77"))
+    }
+
     // MARK: Trunks
 
     /// A trunk that has registered.

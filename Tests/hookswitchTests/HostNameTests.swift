@@ -1,9 +1,11 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import Gateway
 import Primitives
 import Runtime
 import SIP
+import Synchronization
 import Testing
 import UserAgent
 
@@ -71,6 +73,44 @@ import UserAgent
         #expect(
             report.text == "a answered 503 after 2 ms: it takes no calls now" && !report.isGood && report.isAlive)
         #expect(!Ping.Report(target: "a", failure: "did not answer").isAlive)
+    }
+
+    // MARK: The address that peers are told
+
+    @Test func `the address that is told may be a name, which has to lead somewhere`() throws {
+        func load(_ name: String) throws -> ServeConfiguration {
+            try ConfigurationFile.load(nil, environment: [:], flags: ["advertise.address=\(name)"])
+        }
+        let found = try inZone { try load("sip.example.test").findingAdvertisedName() }
+        #expect(found.gateway.advertise.address == IPAddress("192.0.2.7") && found.advertisedName == "sip.example.test")
+        #expect(StartupSummary(found, listeners: [], ephemeral: nil).advertises.hasPrefix("192.0.2.7 (sip.example.test) to everybody"))
+        let error = #expect(throws: ConfigurationError.self) { try inZone { try load("nowhere.test").findingAdvertisedName() } }
+        #expect(
+            error?.description == "--set advertise.address: the name 'nowhere.test' has no address here" && error?.exitCode == 3)
+        #expect(try load("203.0.113.7").findingAdvertisedName().gateway.advertise.address == IPAddress("203.0.113.7"))
+    }
+
+    @Test func `a name that leads elsewhere is told, and one that is lost is told once`() {
+        let first = IPAddress("192.0.2.1")!, second = IPAddress("192.0.2.2")!
+        let answers = Mutex<[IPAddress?]>([first, second, second, nil, nil, second, first]), told = Mutex<[AdvertisedName.News]>([])
+        let name = AdvertisedName(first, every: .seconds(3_600)) {
+            answers.withLock { $0.removeFirst() }
+        } onNews: { news in
+            told.withLock { $0.append(news) }
+        }
+        while !answers.withLock(\.isEmpty) { name.look() }
+        #expect(told.withLock(\.self) == [.moved(from: first, to: second), .lost, .moved(from: second, to: first)])
+    }
+
+    @Test func `a name is asked for again by itself`() throws {
+        let asked = DispatchSemaphore(value: 0)
+        let name = AdvertisedName(IPAddress("192.0.2.1")!, every: .milliseconds(1)) {
+            asked.signal()
+            return nil
+        } onNews: { _ in
+        }
+        for _ in 0..<3 { #expect(asked.wait(timeout: .now() + 20) == .success) }
+        withExtendedLifetime(name) {}
     }
 
     // MARK: What a start tells

@@ -33,4 +33,14 @@ extension Gateway {
         settle()
         return change
     }
+
+    /// Peers outside are told another address from now on: in calls that begin, and in registrations of ours, which are made again. What
+    /// leads to ourselves is known by the address of the start, too.
+    public func advertise(_ address: IPAddress, at now: Instant) {
+        enter(now)
+        context.advertise(address)
+        policy.addresses.advertise.address = address
+        trunks.renewContacts()
+        settle()
+    }
 }

@@ -136,6 +136,9 @@ public final class GatewayServer: Sendable {
         } ?? ConfigurationChange()
     }
 
+    /// Peers outside are told this address from now on (``Gateway/advertise(_:at:)``).
+    public func advertise(_ address: IPAddress) { lane.post { host, now in host.endpoint.advertise(address, at: now) } }
+
     /// Ends every call as a user would.
     public func endAll() { lane.post { host, now in host.endpoint.endAll(at: now) } }
 

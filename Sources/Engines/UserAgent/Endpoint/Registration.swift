@@ -75,6 +75,13 @@ public final class Registration {
         if !isPending { send(at: now) }
     }
 
+    /// The address that peers are told of us is another: the Contact is made anew, and registered at once where the binding holds.
+    public func renewContact(at now: Instant) {
+        guard !isLeaving else { return }
+        move(to: request.flow)
+        if isRegistered, !isPending { send(at: now) }
+    }
+
     func send(at now: Instant) {
         agent.alarms.set(alarm, to: nil)
         isPending = true

@@ -49,6 +49,9 @@ final class GatewayContext {
         (configuration.lines, configuration.limits) = (lines, limits)
     }
 
+    /// The address that peers outside are told from now on.
+    func advertise(_ address: IPAddress) { configuration.advertise.address = address }
+
     /// The CallKit systems of the configured lines, and of those beside them.
     func makeLines(_ configurations: [LineConfiguration], kept: KeptState, directories: CallDirectories?) -> [Line] {
         configurations.enumerated().map { makeLine($1, index: $0, kept: kept[$1.number.description], directories: directories) }

@@ -1,11 +1,16 @@
 import Primitives
 import UserAgent
 
-/// What a peer is told about where we are, and where we listen for its media.
-struct AdvertisedAddresses {
-    let advertise: GatewayConfiguration.Advertise
+/// What a peer is told about where we are, and where we listen for its media. Lives on the signalling lane.
+final class AdvertisedAddresses {
+    /// Its address may change while the gateway runs.
+    var advertise: GatewayConfiguration.Advertise
     /// The address of ours that a peer would see, for sockets bound to all addresses.
-    let towards: (IPAddress) -> IPAddress?
+    private let towards: (IPAddress) -> IPAddress?
+
+    init(advertise: GatewayConfiguration.Advertise, towards: @escaping (IPAddress) -> IPAddress?) {
+        (self.advertise, self.towards) = (advertise, towards)
+    }
 
     /// For Via and Contact.
     func signalling(_ flow: Flow) -> SocketAddress { SocketAddress(told(flow), port: flow.local.port) }

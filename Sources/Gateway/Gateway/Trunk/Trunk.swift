@@ -62,6 +62,9 @@ final class Trunk {
         nextHealth = configuration.health.map { _ in now }
     }
 
+    /// Registers again, where it has: our address is another.
+    func renewContact(at now: Instant) { registration?.renewContact(at: now) }
+
     /// Takes the place of another trunk of the line, which leaves.
     func succeed(_ old: Trunk, at now: Instant) {
         let waitedFor = old.predecessor

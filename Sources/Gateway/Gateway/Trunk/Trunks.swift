@@ -60,6 +60,11 @@ final class Trunks {
         for trunk in all { trunk.start(at: context.now) }
     }
 
+    /// Our address is another.
+    func renewContacts() {
+        for trunk in all { trunk.renewContact(at: context.now) }
+    }
+
     /// Takes the registrations back.
     func leave() {
         for trunk in all { trunk.leave(at: context.now) }

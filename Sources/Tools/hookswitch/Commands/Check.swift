@@ -35,7 +35,7 @@ struct Check: ExplainedCommand {
     }
 
     func run() throws {
-        let configuration = try options.load()
+        let configuration = try options.load().findingAdvertisedName()
         for source in configuration.directories { try Self.read(source, configuration) }
         let summary = StartupSummary(configuration, listeners: configuration.listeners, ephemeral: EphemeralPortRange.current)
         let trunks = TrunkLookup.all(of: configuration)

@@ -33,7 +33,7 @@ struct Doctor: ExplainedCommand {
     }
 
     func examine() throws -> DoctorReport {
-        let configuration = try options.load()
+        let configuration = try options.load().findingAdvertisedName()
         let published = try compose.map(ComposePorts.init(path:))
         return DoctorReport(findings: Examination(configuration, .here).all(published))
     }

@@ -34,7 +34,7 @@ struct Serve: ExplainedCommand {
 
     func run() throws {
         let begin = MonotonicClock.now
-        let configuration = try options.load()
+        let configuration = try options.load().findingAdvertisedName()
         let log = NoticeLog(configuration)
         do { try serve(configuration, log, since: begin) } catch {
             log.finish()
@@ -68,7 +68,8 @@ struct Serve: ExplainedCommand {
         }
         let reload = Reload(configuration, server, log) { [options] in try options.load() }
         stop.onReload = { reload.perform() }
-        withExtendedLifetime((monitor, memory)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
+        let name = Self.advertisedName(configuration, server, log)
+        withExtendedLifetime((monitor, memory, name)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
         stop.endReloads()
         guard let store else { return }
         store.synchronize()
@@ -114,6 +115,20 @@ struct Serve: ExplainedCommand {
         settings.tellsCalls = NoticeLog.level(configuration.logLevel) <= .info
         let words = NoticeWords(log)
         do { return try GatewayServer(settings) { words.say($0) } } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    private static func advertisedName(_ configuration: ServeConfiguration, _ server: GatewayServer, _ log: NoticeLog) -> AdvertisedName? {
+        guard let name = configuration.advertisedName, let address = configuration.gateway.advertise.address else { return nil }
+        return AdvertisedName(address) {
+            configuration.addressOfAdvertisedName
+        } onNews: { news in
+            switch news {
+            case .moved(let old, let new):
+                server.advertise(new)
+                log.say(.notice, "advertise.address: \(name) is \(new), no longer \(old); new calls are told so")
+            case .lost: log.say(.warning, "advertise.address: \(name) has no address at the moment; peers are told the one before")
+            }
+        }
     }
 
     private static func monitor(_ configuration: ServeConfiguration, figures: @escaping @Sendable () -> GatewayFigures?) throws

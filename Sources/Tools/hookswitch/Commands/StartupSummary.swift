@@ -31,7 +31,7 @@ struct StartupSummary: Encodable {
     init(_ configuration: ServeConfiguration, listeners: [Transports.Listener], ephemeral: ClosedRange<UInt16>?) {
         let gateway = configuration.gateway
         listens = listeners.map { "\($0.transport) \($0.address)" }
-        advertises = Self.advertised(gateway.advertise)
+        advertises = Self.advertised(gateway.advertise, name: configuration.advertisedName)
         let ports = gateway.media.ports
         mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
         legs = Self.legs(configuration, listeners)
@@ -129,10 +129,10 @@ struct StartupSummary: Encodable {
         return numbers.count > 2 && zip(values, values.dropFirst()).allSatisfy { one, next in one.map { $0 &+ 1 } == next && next != nil }
     }
 
-    private static func advertised(_ advertise: GatewayConfiguration.Advertise) -> String {
+    private static func advertised(_ advertise: GatewayConfiguration.Advertise, name: String?) -> String {
         guard let address = advertise.address else { return "the address of the socket that a peer reached, to everybody" }
         let inside = (["loopback"] + advertise.local.map(\.description)).joined(separator: ", ")
-        return "\(address) to everybody but \(inside), who are told the socket's own address"
+        return "\(address)\(name.map { " (\($0))" } ?? "") to everybody but \(inside), who are told the socket's own address"
     }
 
     private static func does(_ line: LineConfiguration) -> String {

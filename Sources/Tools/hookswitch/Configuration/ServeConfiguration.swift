@@ -31,6 +31,8 @@ struct ServeConfiguration {
     var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
     /// The journal's file; in `dataFolder` unless given.
     var journalFile: String?
+    /// Of the address that peers outside are told, where it is a name; looked for at the start, and again and again.
+    var advertisedName: String?
     /// The folder whose files have further lines; nil: there is none.
     var linesFolder: String?
     /// Call directories, in the order in which they were named.

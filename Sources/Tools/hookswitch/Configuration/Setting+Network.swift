@@ -69,9 +69,13 @@ extension Setting {
             $0.gateway.headers.copy = try $1.scalars == ["none"] ? [] : $1.someOf("header", otherwise: "; write none") { try $0.headerName }
         },
         Setting(
-            path: "advertise.address", takes: "address", default: .unset("the address of the socket"),
-            help: "the address that peers outside are told"
-        ) { $0.gateway.advertise.address = try $1.reachable },
+            path: "advertise.address", takes: "address|name", default: .unset("the address of the socket"),
+            help: "the address that peers outside are told; a name is looked for at the start and each minute"
+        ) {
+            let name = HostLookup.name(in: try $1.text).flatMap { $0.port == nil ? $0.host.description : nil }
+            $0.advertisedName = name
+            $0.gateway.advertise.address = name == nil ? try $1.reachable : nil
+        },
         Setting(
             path: "advertise.local", takes: "networks", default: .unset("loopback alone"),
             help: "networks that are told the socket's own address, beside loopback"
