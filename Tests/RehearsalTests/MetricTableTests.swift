@@ -12,7 +12,7 @@ import UserAgent
     @Test func `the values of labels are those of the table, all of them from the start`() {
         let stage = Stage()
         let text = PrometheusText(stage.gateway.figures(.init(), nil, at: stage.world.now)).text
-        for family in MetricFamily.all where family.labels.count == 1 && !family.name.contains("journal") {
+        for family in MetricFamily.all where family.labels.count == 1 && !["journal", "trace"].contains(where: family.name.contains) {
             guard let values = family.labels[0].values else { continue }
             let start = family.kind == .histogram ? "\(family.name)_count{" : "\(family.name){"
             let told = text.split(separator: "\n").filter { $0.hasPrefix(start) }.map { String($0.split(separator: "\"")[1]) }
@@ -35,6 +35,19 @@ import UserAgent
             "setup_seconds_count 2", #"build_info{version="9.9"} 1"#,
         ] {
             #expect(text.contains("\nhookswitch_\(line)\n"), "\(line)")
+        }
+    }
+
+    @Test func `figures of the trace are there where there is one`() {
+        let stage = Stage()
+        var figures = stage.gateway.figures(.init(), nil, at: stage.world.now)
+        #expect(!PrometheusText(figures).text.contains("hookswitch_trace_"))
+        var counts = MessageTrace.Counts()
+        (counts.passed, counts.dropped) = ([.file: 3, .hep: 2], [.file: 1, .hep: 0])
+        figures.trace = counts
+        let text = PrometheusText(figures).text
+        for (fate, count) in [("written", 3), ("not-written", 1), ("sent", 2), ("not-sent", 0)] {
+            #expect(text.contains("\nhookswitch_trace_messages_total{fate=\"\(fate)\"} \(count)\n"), "\(fate)")
         }
     }
 
