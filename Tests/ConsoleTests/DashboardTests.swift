@@ -67,7 +67,11 @@ import Testing
             Self.targets.flatMap { $0.expr.matches(of: /\b(hookswitch|process)_[a-z_]+/).compactMap { Self.families[String($0.0)]?.name } })
         let left = Set(MetricFamily.all.map(\.name)).subtracting(shown)
         // The journal's own failures, and what is refused at sockets of media, are for the page of metrics.
-        #expect(left == ["hookswitch_events_total", "hookswitch_rtp_refused_total", "hookswitch_journal_failures_total"], "\(left)")
+        #expect(
+            left == [
+                "hookswitch_events_total", "hookswitch_rtp_refused_total", "hookswitch_journal_failures_total",
+                "hookswitch_trace_messages_total",
+            ], "\(left)")
     }
 
     @Test func `panels have their own numbers and places`() {
