@@ -6,11 +6,9 @@ import Media
 import Primitives
 import SIP
 
-/// Steps that the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked
-/// for it.
-/// An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake, but for keys
-/// and groups.
-/// One that takes a whole transaction, in `provider(_:execute:)`, asks there, or after it has returned true.
+/// Steps that the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not
+/// asked for it. An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake,
+/// but for keys and groups. One that takes a whole transaction, in `provider(_:execute:)`, asks there, or after it has returned true.
 extension AppLine {
     /// Lets an incoming call ring: from the completion of a report that was accepted, and not before.
     @discardableResult

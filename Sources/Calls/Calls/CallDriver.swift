@@ -41,6 +41,7 @@ package protocol CallDriver: AnyObject, CallDescriber {
 }
 
 extension CallDriver {
+    /// Hears of the reserved ports from now on.
     package func listenOnReservation() {
         guard let ports = media.reservation else { return }
         (call.negotiation.local.port, call.negotiation.local.rtcpPort) = (ports.rtp, ports.rtcp)
@@ -54,11 +55,13 @@ extension CallDriver {
         offerWhenPossible()
     }
 
+    /// A re-INVITE with what is wanted now, once no other offer is under way.
     package func offerWhenPossible() {
         guard let session, let offer = call.nextOffer(canOffer: session.canOffer, self) else { return }
         session.reinvite(body: offer.serialized(), at: now)
     }
 
+    /// The 200 to our re-INVITE.
     package func reanswered(_ response: Message) {
         let agreement = call.reanswered(response)
         switch agreement {
@@ -93,6 +96,7 @@ extension CallDriver {
         }
     }
 
+    /// A re-INVITE or UPDATE of the far end.
     package func offered(_ offer: OfferRequest) {
         guard let session else { return }
         guard takesEarlyOffers || call.state == .connected else { return refuseForNow(offer, session) }

@@ -22,6 +22,7 @@ package protocol CallDescriber {
 /// Sans-I/O: what came goes in, what is to be sent and done comes out, in order; its owner does it. The same for an incoming and an
 /// outgoing call, and for everybody who has calls: the gateway's legs, the lines of apps, the telephones of the workbench.
 package struct CallSession {
+    /// How far the dialog has come.
     package enum State: Equatable, Sendable {
         /// An INVITE came in, or one is about to leave. Next: `ringing`, `calling`, `connected`, `ended`.
         case new
@@ -36,6 +37,7 @@ package struct CallSession {
         case ended
     }
 
+    /// How far the dialog has come.
     package private(set) var state = State.new
     /// The local side of our descriptions, and the open exchange.
     package var negotiation: OfferAnswer
@@ -232,6 +234,7 @@ package struct CallSession {
         case insecure(NegotiationError)
     }
 
+    /// The 200 to our re-INVITE: what is agreed now.
     package mutating func reanswered(_ response: Message) -> Agreement {
         guard state == .connected, negotiation.state == .haveLocalOffer else { return .nothing }
         // A resume that was asked for while a hold was under way goes out next.
@@ -260,6 +263,7 @@ package struct CallSession {
         case dialogGone
     }
 
+    /// Our re-INVITE was refused: what follows (RFC 3261 §14.1).
     package mutating func refused(_ status: Int) -> Refusal {
         negotiation.rollback()
         if status == 491 {
@@ -325,6 +329,7 @@ package struct CallSession {
         return true
     }
 
+    /// A resume that needs no offer: the far end has taken the sound away.
     package mutating func resumeWithoutSound() { (isResuming, isHeld, isOfferDue) = (false, false, false) }
 
     /// The offer that is due is wanted no more.

@@ -25,29 +25,45 @@ public struct EndCause: Equatable, Sendable {
     public static let normalClearing = EndCause(status: 603, reasons: [.q850(16, "Normal call clearing")])
     /// The human does not want the call that rings (mapping I17).
     public static let declined = EndCause(status: 603, reasons: [.q850(21)])
+    /// Another device of the line answered (RFC 3326, cause 200).
     public static let answeredElsewhere = EndCause(status: 480, reasons: [.completedElsewhere])
+    /// Nobody answered in time.
     public static let ringTimeout = EndCause(status: 480, reasons: [.sip(408, "Request Timeout"), .q850(19)])
     /// A registered device cannot be reached. Not 503, which would say that all of this gateway cannot be used (RFC 3261 §16.7 item 6).
     public static let subscriberAbsent = EndCause(status: 480, reasons: [.q850(20, "Subscriber absent")])
+    /// The ACK of a 200 did not come.
     public static let answerTimeout = EndCause(status: 504, reasons: [.q850(102)])
+    /// Media could not be opened or started.
     public static let mediaFailed = EndCause(status: 500, phrase: "Media Failed", reasons: [.q850(41, "media-failed")])
     /// Another program has the port that was drawn; the next call draws another.
     public static func portTaken(retryAfter: Int) -> EndCause {
         EndCause(status: 503, reasons: [.q850(41, "media-port-taken")], retryAfter: retryAfter)
     }
+    /// The media range has no free port.
     public static func noPort(retryAfter: Int) -> EndCause {
         EndCause(status: 503, reasons: [.q850(34, "no media port")], retryAfter: retryAfter)
     }
+    /// No codec, or no encryption, in common.
     public static let notAcceptable = EndCause(status: 488, reasons: [.q850(65)])
+    /// For no cause of its own.
     public static let failed = EndCause(status: 500, reasons: [.q850(41)])
+    /// No new calls are taken.
     public static let draining = EndCause(status: 503, reasons: [.q850(41, "Server is shutting down")])
+    /// The call has lasted as long as a call may.
     public static let maximumDuration = EndCause(status: 480, reasons: [.q850(102, "Maximum duration")])
+    /// No packet came for too long.
     public static let mediaTimeout = EndCause(status: 480, reasons: [.q850(41, "Media timeout")])
+    /// The far end knows the dialog no more (481).
     public static let dialogLost = EndCause(status: 500, reasons: [.q850(41, "Dialog lost")])
+    /// The far end refused the end of a hold.
     public static let resumeRefused = EndCause(status: 488, reasons: [.q850(65, "Resume refused")])
+    /// The session was not refreshed (RFC 4028 §10).
     public static let sessionExpired = EndCause(status: 500, reasons: [.sip(408, "Session timer expired")])
+    /// The PRACK of a reliable 18x did not come (RFC 3262 §3).
     public static let unacknowledgedProvisional = EndCause(status: 504, reasons: [.q850(102)])
+    /// The far end talks with somebody else now.
     public static let transferred = EndCause(status: 480, reasons: [.q850(16, "Transferred")])
+    /// Our refresh of the session was refused.
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
     /// What a far end's final response becomes on the near side of a bridge; where it names no cause of Q.850, with that of its own status.

@@ -8,6 +8,7 @@ package struct FlowLabel {
     let transport: Text
     let remote: Text
 
+    /// The label of a flow.
     package init(_ flow: Flow) {
         transport = flow.transport.text
         remote = flow.remote.text
@@ -16,6 +17,7 @@ package struct FlowLabel {
 
 /// Writes what happens to one leg into the journal.
 package struct LegJournal {
+    /// Gets the events.
     package let journal: Journal
     /// nil: what it writes is the line's alone.
     let call: CallUUID?
@@ -23,6 +25,7 @@ package struct LegJournal {
 
     package init(journal: Journal, call: CallUUID?, line: Text) { (self.journal, self.call, self.line) = (journal, call, line) }
 
+    /// Records an event of the leg.
     package func write(_ kind: JournalEvent.Kind, at now: Instant, _ details: JournalEvent.Details = [:]) {
         journal.record(kind, call: call, line: line, at: now, details)
     }

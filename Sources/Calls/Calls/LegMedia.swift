@@ -9,8 +9,11 @@ import SDP
 ///
 /// `LegMediaState` knows which step may follow; a step that may not is a programmer's error.
 package struct LegMedia {
+    /// The leg's number in the media engine.
     package let id: MediaLegID
+    /// How far its media has come.
     package private(set) var state = LegMediaState()
+    /// Nil before `reserve` and after `release`.
     package private(set) var reservation: PortReservation?
     /// Numbers that another program had when they were to be bound. They are given back when the call is over.
     private var taken: [PortReservation] = []
@@ -105,6 +108,7 @@ package struct LegMedia {
         return true
     }
 
+    /// Packets of each go to the other from now on.
     package func link(to other: LegMedia, at now: Instant) {
         guard state.isOpen, other.state.isOpen else { return }
         try? plane.link(id, other.id, at: now)

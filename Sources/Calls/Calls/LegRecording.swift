@@ -5,12 +5,14 @@ import Primitives
 /// The recording of one leg, with its two lines in the journal: from before its media starts for the first time, or from when it is joined
 /// with somebody whose calls are recorded, until its media has stopped for good, or nobody wants it any more.
 package final class LegRecording {
+    /// Gets a copy of each packet, on the media lane.
     package let tap: RecordingTap
     /// The number of the line that wants it.
     package let line: Text
     private let path: String
     private let writer: RecordingWriter
     private let scribe: LegJournal
+    /// Nothing more is recorded.
     package private(set) var isOver = false
 
     package init(_ order: RecordingWriter.Order, of line: Text, by writer: RecordingWriter, _ scribe: LegJournal, at now: Instant) {

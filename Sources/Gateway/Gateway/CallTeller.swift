@@ -5,8 +5,11 @@ import Primitives
 public struct CallSummary: Sendable {
     /// Of its first leg.
     public var call: CallUUID
+    /// Of its INVITE; nil where no INVITE is known.
     public var callID: Text?
+    /// As the INVITE names them, as URIs.
     public var from: Text?, to: Text?
+    /// How it came out.
     public var disposition: CallDisposition
     /// nil where none was sent.
     public var status: Int?
@@ -23,6 +26,7 @@ public struct CallSummary: Sendable {
 
 /// What became of a REGISTER, or of a registration, in words for a log.
 public struct RegistrationSummary: Sendable {
+    /// What became of it.
     public enum Outcome: Sendable {
         /// - Parameter expires: seconds.
         case accepted(expires: Int64, contacts: Int64)
@@ -33,7 +37,9 @@ public struct RegistrationSummary: Sendable {
         case expired(contacts: Int64)
     }
 
+    /// The user part of the address-of-record.
     public var user: Text
+    /// What became of it.
     public var outcome: Outcome
     /// nil where nobody sent anything.
     public var transport: Text?, remote: Text?, agent: Text?

@@ -12,13 +12,19 @@ public struct GatewayConfiguration: Sendable {
     public var domain: Text = "localhost"
     /// Further names that devices may register under, beside `domain` and any address (RFC 3261 §10.3); nil: any name.
     public var aliases: [Text]?
+    /// The addresses that peers are told.
     public var advertise = Advertise()
+    /// Codecs, ports and timeouts of media.
     public var media = Media()
+    /// The telephones that can be called.
     public var lines: [LineConfiguration] = []
+    /// Whose requests are taken.
     public var access = Access()
+    /// How much may be there at a time.
     public var limits = Limits()
     /// What refused callers are told, where a line does not say otherwise.
     public var refusals = RefusalStatuses()
+    /// How sleeping devices are woken.
     public var push = Push()
     /// Whether devices may dial `*78` and the other feature codes.
     public var featureCodes = true
@@ -31,7 +37,9 @@ public struct GatewayConfiguration: Sendable {
     /// What passes between two lines, and between a line and a guest; where a trunk takes part, its own rules say it. `set` is a trunk's
     /// alone.
     public var headers = HeaderRules.betweenLines
+    /// Timers and extensions of SIP.
     public var sip = Signalling()
+    /// How registered devices are looked after.
     public var devices = Devices()
 
     public init() {}
@@ -45,6 +53,7 @@ public struct GatewayConfiguration: Sendable {
         public init() {}
     }
 
+    /// Timers and extensions of SIP.
     public struct Signalling: Sendable {
         /// Calls are refreshed, and end when they are not (RFC 4028); nil: no timers.
         public var sessionTimer: SessionTimer.Policy? = SessionTimer.Policy()
@@ -62,12 +71,14 @@ public struct GatewayConfiguration: Sendable {
 
     /// The address that peers are told, when it is not the address of the socket that they reached.
     public struct Advertise: Sendable {
+        /// What peers outside are told; nil: the address of the socket.
         public var address: IPAddress?
         /// Peers in these networks are told the socket's own address; loopback always is.
         public var local: [IPNetwork] = []
         public init() {}
     }
 
+    /// Codecs, ports and timeouts of media.
     public struct Media: Sendable {
         /// One port per leg with rtcp-mux, two (even and odd) without; two also while an INVITE of ours is not answered yet.
         public var ports: ClosedRange<UInt16> = 20000...20199
@@ -132,6 +143,7 @@ public struct GatewayConfiguration: Sendable {
         public init() {}
     }
 
+    /// How much may be there at a time. What is beyond is refused and counted.
     public struct Limits: Sendable, Equatable {
         /// Calls refused with 503 and `Retry-After` above this number of legs; of several callees as many are called as there is room for.
         public var legs = 10_000
@@ -168,12 +180,15 @@ public enum HoldMusic: Sendable, Equatable {
 
 /// One line: one telephone of ours, and what it does with a call.
 public struct LineConfiguration: Sendable, Equatable {
+    /// The user part by which it is called.
     public var number: Text
+    /// For displays of those that it calls.
     public var name: Text?
     /// Devices register with it, and INVITEs that name this line prove it; nil on a line that is `open` or has no devices.
     public var password: Text?
     /// Devices register and call without a password.
     public var isOpen = false
+    /// Who answers its calls.
     public var endpoint: LineEndpoint = .devices
     /// How long a call rings, incoming or outgoing, before it is given up; nil: for ever.
     public var ringTimeout: Duration? = .seconds(60)
@@ -198,6 +213,7 @@ public struct LineConfiguration: Sendable, Equatable {
     public var domain: Text?
     /// Whether anybody may call it; a line that is for outgoing calls only refuses with 403.
     public var takesCalls = true
+    /// When callers are refused, and who is not.
     public var doNotDisturb = DoNotDisturb()
     /// Callers that the human blocked.
     public var block: [NumberPattern] = []
@@ -216,6 +232,7 @@ public struct LineConfiguration: Sendable, Equatable {
     /// Handles that it calls (CallKit's `supportedHandleTypes`); a call back to any other is refused.
     public var handles: Set<CXHandle.HandleType> = [.generic, .phoneNumber]
 
+    /// A line with devices, and with no password.
     public init(number: Text) { self.number = number }
 
     /// Adds a contact by number or address, as a person writes them.
@@ -235,5 +252,6 @@ public enum LineEndpoint: Sendable, Equatable {
     /// Does what a test wants to see.
     case script(LineScript)
 
+    /// The SIP peer behind a line.
     public typealias Trunk = TrunkConfiguration
 }

@@ -9,14 +9,19 @@ import UserAgent
 extension Gateway {
     /// What the outside gives it.
     public struct Environment {
+        /// Where SIP messages leave.
         public var network: any SignallingNetwork
+        /// Where media is reserved, opened and started.
         public var media: any MediaPlane
+        /// For tags, branches, keys and UUIDs.
         public var random: any RandomNumberGenerator
+        /// For digest authentication (RFC 7616).
         public var hash: DigestHash
         /// The address of ours that a peer would see; asked where a socket is bound to all addresses.
         public var addressTowards: (IPAddress) -> IPAddress?
         /// The addresses of this machine; what listens to one of them is known without.
         public var ownAddresses: [IPAddress] = []
+        /// Gets every event.
         public var journal: Journal
         /// Tells this run from others in a journal; nil: nothing does.
         public var run: Text?

@@ -3,11 +3,11 @@ import UserAgent
 
 // Another configuration while calls are up.
 extension Gateway {
-    /// Lines, trunks and limits of another configuration hold from now on. Calls that are up go on, also those of a line that is gone; who calls
-    /// that is told that there is no such number. Registrations of lines that stay, and of trunks that are as they were, stay.
+    /// Lines, trunks and limits of another configuration hold from now on. Calls that are up go on, also those of a line that is gone; who
+    /// calls that is told that there is no such number. Registrations of lines that stay, and of trunks that are as they were, stay.
     ///
-    /// All other settings stay as they were, and so do the limits that sockets and the database were made with (`recents`, `longestDatagram`).
-    /// While the gateway drains, nothing changes.
+    /// All other settings stay as they were, and so do the limits that sockets and the database were made with (`recents`,
+    /// `longestDatagram`). While the gateway drains, nothing changes.
     @discardableResult
     public func reconfigure(_ wanted: GatewayConfiguration, at now: Instant) -> ConfigurationChange {
         enter(now)

@@ -7,7 +7,8 @@ import UserAgent
 
 // What a line's user, or whoever embeds the gateway, does from code.
 extension Gateway {
-    /// The lines, in the order in which they came; among them the one that answers feature codes, and those that the configuration has no more.
+    /// The lines, in the order in which they came; among them the one that answers feature codes, and those that the configuration has no
+    /// more.
     var lines: [Line] { lineTable.all }
 
     /// The line of just this number; nil when there is none.

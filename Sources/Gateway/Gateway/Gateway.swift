@@ -15,18 +15,26 @@ import UserAgent
 public final class Gateway: SignallingEndpoint {
     /// How many of everything there are. All zero when no call is up: the leak gate of tests and of a stop.
     public struct Counts: Equatable, Sendable {
+        /// What there is at the moment; timers are those of the gateway itself.
         public var legs = 0, bridges = 0, calls = 0, timers = 0
+        /// Of signalling: dialogs, transactions, registrations.
         public var agent: UserAgent.Counts
+        /// Of media: sockets, ports, timers.
         public var media: MediaCounts
+        /// Nothing of any call is left.
         public var isIdle: Bool {
             legs + bridges + calls + timers == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0
                 && media.isIdle
         }
     }
 
+    /// What holds now.
     public var configuration: GatewayConfiguration { context.configuration }
+    /// Dialogs and transactions.
     public let userAgent: UserAgent
+    /// The devices of the lines.
     public let registrar: Registrar
+    /// Gets every event.
     public let journal: Journal
     let context: GatewayContext
     let lineTable: LineTable
@@ -187,6 +195,7 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// A request that came over this connection waits for its final response.
     public func owesAnswer(over flow: Flow) -> Bool { userAgent.owesAnswer(over: flow) }
 
     public func answersMalformed(over flow: Flow, at now: Instant) -> Bool {
@@ -234,6 +243,7 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// Does what is due until now.
     public func advance(to now: Instant) {
         enter(now)
         trunks.advance(to: now)
@@ -269,6 +279,7 @@ public final class Gateway: SignallingEndpoint {
         return journal.violations
     }
 
+    /// What there is of calls at the moment; at rest all is zero.
     public func counts(at now: Instant) -> Counts {
         let lines = lineTable.all
         return Counts(

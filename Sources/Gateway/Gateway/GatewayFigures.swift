@@ -6,11 +6,15 @@ import UserAgent
 public struct GatewayFigures: Sendable {
     /// Of the program; nil where nobody said it.
     public var version: Text?
+    /// What there is at the moment.
     public var now: Gateway.Counts
+    /// Users and contacts.
     public var registrar: Registrar.Counts
+    /// Datagrams and connections.
     public var transports: Transports.Counts
     /// Sources whose rate is kept in mind.
     public var watchedSources: Int
+    /// No new call is taken.
     public var isDraining: Bool
     /// To DNS.
     public var questions: Int
@@ -28,6 +32,7 @@ public struct GatewayFigures: Sendable {
     public var registrations: [Int: UInt64] = [:]
     /// Of legs that are closed.
     public var media: MediaTotals
+    /// Broken rules of the contract since the start.
     public var violations: Int
     /// nil: no journal is written.
     public var journal: JournalFile.Counts?

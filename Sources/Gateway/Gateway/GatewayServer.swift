@@ -10,8 +10,11 @@ import UserAgent
 ///
 /// Thread-safe: everything that it is asked is posted to the signalling lane, or waits for it.
 public final class GatewayServer: Sendable {
+    /// All that a server is started with.
     public struct Settings: Sendable {
+        /// Lines, trunks, limits and policies.
         public var gateway: GatewayConfiguration
+        /// The sockets for SIP.
         public var listeners: [Transports.Listener]
         /// nil: no TLS, neither in nor out.
         public var tls: TLSSettings?
@@ -23,6 +26,7 @@ public final class GatewayServer: Sendable {
         public var mediaBatch: Duration?
         /// nil: the journal is audited, and not written.
         public var journalFile: String?
+        /// Bytes after which the journal's file is put aside; nil: never.
         public var journalRotation: Int?
         /// Loaded when the server starts; lines enable them by name.
         public var directories: [DirectorySource] = []
@@ -43,6 +47,7 @@ public final class GatewayServer: Sendable {
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
+        /// Without TLS, journal, store and trace.
         public init(gateway: GatewayConfiguration, listeners: [Transports.Listener]) {
             self.gateway = gateway
             self.listeners = listeners
@@ -95,6 +100,7 @@ public final class GatewayServer: Sendable {
     /// What is listened on, with the ports that the kernel chose.
     public let listeners: [Transports.Listener]
 
+    /// Opens the sockets and begins to serve. `notice` is called on lanes and queues of the server; it may not block.
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
         (journalFile, trace, directories, self.notice) = (file, settings.trace, settings.callDirectories, notice)
@@ -118,8 +124,8 @@ public final class GatewayServer: Sendable {
     /// Takes no new call from now on.
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
 
-    /// Lines, trunks and limits of other settings hold from now on (``Gateway/reconfigure(_:at:)``), the call directories are loaded anew, and
-    /// the certificates are read again, for the connections that come; those that stand, and the calls on them, keep what they have.
+    /// Lines, trunks and limits of other settings hold from now on (``Gateway/reconfigure(_:at:)``), the call directories are loaded anew,
+    /// and the certificates are read again, for the connections that come; those that stand, and the calls on them, keep what they have.
     ///
     /// - Throws: what is wrong with the certificates; then everything is as it was.
     /// - Returns: what is different.

@@ -32,7 +32,7 @@ public struct MessageLadder: Sendable {
     /// Peers that do not fit into the width, and messages with them.
     public let omitted: Int
 
-    /// - Parameter arrows: in their order.
+    /// The arrows in their order, drawn as wide as the options allow.
     public init(_ arrows: [Arrow], options: LadderOptions = LadderOptions()) {
         var found: [(name: String, isIncoming: Bool)] = []
         for arrow in arrows where !found.contains(where: { $0.name == arrow.peer }) { found.append((arrow.peer, arrow.isReceived)) }

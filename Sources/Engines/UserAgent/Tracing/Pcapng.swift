@@ -3,8 +3,8 @@ import Primitives
 /// Messages as packets of a pcapng file, for Wireshark, tshark and sngrep.
 ///
 /// Each message is a UDP datagram of its own over made-up IP headers, also one that went over TCP or TLS: those have a comment, `tcp` or
-/// `tls`, and packets of media have the comment `rtp`. The packet's flags say which way it went. Blocks are little-endian, times in nanoseconds. There is one interface: of a file with
-/// several sngrep reads nothing.
+/// `tls`, and packets of media have the comment `rtp`. The packet's flags say which way it went. Blocks are little-endian, times in
+/// nanoseconds. There is one interface: of a file with several sngrep reads nothing.
 public enum Pcapng {
     static let section: UInt32 = 0x0A0D_0D0A, byteOrder: UInt32 = 0x1A2B_3C4D
     static let interface: UInt32 = 1, statistics: UInt32 = 5, packet: UInt32 = 6

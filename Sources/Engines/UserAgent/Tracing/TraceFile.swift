@@ -3,8 +3,8 @@ import Primitives
 import Runtime
 import Synchronization
 
-/// A pcapng file that traced messages are written to. It is put aside when it has grown to its size, and five old ones are kept: `FILE.1` is
-/// the youngest. Each run begins a file of its own.
+/// A pcapng file that traced messages are written to. It is put aside when it has grown to its size, and five old ones are kept: `FILE.1`
+/// is the youngest. Each run begins a file of its own.
 public final class TraceFile: TraceSink {
     /// Why the file cannot be used.
     public struct FileError: Error, CustomStringConvertible {

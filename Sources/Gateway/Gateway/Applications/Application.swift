@@ -37,6 +37,7 @@ extension LineEndpoint {
             return kind.takesMessages && !isRecorded ? .needsRecording : nil
         }
 
+        /// What an application lacks, or cannot use.
         public enum Defect: Sendable { case needsSound, takesNoSound, doesNotLoop, needsRecording }
 
         /// How much a first call to it tells a person: 3 for his own voice, 1 for a sound, 0 for nothing.

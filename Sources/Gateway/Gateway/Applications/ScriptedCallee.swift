@@ -3,6 +3,7 @@ import Primitives
 
 /// A callee that does as it is told, to test callers with.
 public struct LineScript: Sendable, Equatable {
+    /// What the line does with a call.
     public enum Act: Sendable, Equatable {
         /// Answers, and sends every packet back to its sender.
         case answer
@@ -12,6 +13,7 @@ public struct LineScript: Sendable, Equatable {
         case reject(Int)
     }
 
+    /// What the line does with a call.
     public var act: Act
     /// How long it rings before that.
     public var after: Duration

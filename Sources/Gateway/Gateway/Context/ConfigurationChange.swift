@@ -4,6 +4,7 @@ import Primitives
 public struct ConfigurationChange: Equatable, Sendable {
     /// Numbers of lines.
     public var added: [Text] = [], changed: [Text] = [], removed: [Text] = []
+    /// One of `limits.*` is different.
     public var hasOtherLimits = false
 
     /// Nothing is different.

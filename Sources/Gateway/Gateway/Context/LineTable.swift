@@ -16,8 +16,8 @@ final class LineTable {
         service = lines.last.flatMap { routing.line(numbered: $0.configuration.number) == $0.index ? nil : $0 }
     }
 
-    /// Another configuration of all lines. One that stays is the same object, with its calls and what its user set, and so is one that comes
-    /// back.
+    /// Another configuration of all lines. One that stays is the same object, with its calls and what its user set, and so is one that
+    /// comes back.
     /// - Parameter make: makes a line that there never was, of its place.
     /// - Returns: what is different.
     func adopt(

@@ -4,7 +4,9 @@ import Intents
 
 /// Whom a line's user wants to call: from a URL, from the recents, or from an activity of the system.
 public struct CallRequest: Sendable, Equatable {
+    /// Who is to be called.
     public var handle: CXHandle
+    /// As CallKit's action says it; the call has sound alone.
     public var isVideo = false
 
     public init(handle: CXHandle, isVideo: Bool = false) { (self.handle, self.isVideo) = (handle, isVideo) }

@@ -8,6 +8,7 @@ import Primitives
 /// `+390551234567` or `390551234567, Who it is`; the label may stand in double quotes, where two of them mean one. Empty lines and lines
 /// that begin with `#` count for nothing. Read piece by piece: memory does not grow with the file.
 public struct DirectoryFile: Sendable {
+    /// Of a text file, one number a line.
     public let path: String
 
     public init(_ path: String) { self.path = path }

@@ -15,6 +15,7 @@ public struct DoNotDisturb: Sendable, Equatable {
 
 /// What somebody made of a line's Do Not Disturb while the gateway ran; survives a restart where there is a store.
 public struct DoNotDisturbState: Sendable, Equatable {
+    /// As the user set it, whatever the schedule says.
     public var isOn: Bool
     /// Turned off inside a window of the schedule: that window counts no more.
     public var pausedUntil: Date?

@@ -4,7 +4,8 @@ import Primitives
 
 // Recents.
 extension LineServices {
-    /// The call of an incoming leg was reported, or has been answered: so it stands in the recents when the gateway is killed before its end.
+    /// The call of an incoming leg was reported, or has been answered: so it stands in the recents when the gateway is killed before its
+    /// end.
     func noteUp(_ leg: Leg) {
         guard let store = context.store, leg.direction == .incoming else { return }
         for call in ongoing(leg) { store.keep(.recent(call)) }

@@ -6,11 +6,13 @@ import UserAgent
 
 /// What was kept of one line.
 public struct LineRecord: Sendable, Equatable {
+    /// Nil: as the configuration has it.
     public var doNotDisturb: DoNotDisturbState?
     /// Keys of callers that the human blocked while the gateway ran.
     public var blocked: Set<String> = []
     /// The newest first.
     public var recents: [RecentCall] = []
+    /// Of devices that sleep.
     public var pushBindings: [PushBinding] = []
 
     public init() {}
@@ -18,7 +20,9 @@ public struct LineRecord: Sendable, Equatable {
 
 /// All that was kept when the gateway ran last.
 public struct KeptState: Sendable, Equatable {
+    /// By number.
     public private(set) var lines: [String: LineRecord] = [:]
+    /// Of all lines; those that have ended among them.
     public var registrations: [SavedRegistration] = []
 
     public init() {}

@@ -6,10 +6,13 @@ import SIP
 public struct PushMessage: Sendable, Equatable {
     /// `pn-provider`, `pn-prid` and `pn-param` of the device's Contact.
     public var provider: String, identifier: String, parameter: String?
+    /// The number that is called.
     public var line: String
+    /// The CallKit call that waits for the device.
     public var call: UUID
     /// Who calls, for a device that shows it before it has registered.
     public var caller: String
+    /// Of the caller, for a display.
     public var name: String?
 
     public init(provider: String, identifier: String, parameter: String?, line: String, call: UUID, caller: String, name: String?) {
@@ -28,7 +31,9 @@ public protocol PushSender: AnyObject, Sendable {
 
 /// Where a device can be woken that cannot be reached otherwise.
 public struct PushBinding: Sendable, Equatable {
+    /// `pn-provider` and `pn-prid` (RFC 8599 §4.1). The second is a secret.
     public var provider: Text, identifier: Text
+    /// `pn-param`.
     public var parameter: Text?
     /// Forgotten then, unless it registers again.
     public var keptUntil: Date

@@ -4,6 +4,7 @@ import Primitives
 
 /// One call in the list of a line's recents.
 public struct RecentCall: Sendable, Equatable, Identifiable {
+    /// Who called, as the line sees it.
     public enum Direction: String, Sendable { case incoming, outgoing }
 
     /// How it came out for the line.
@@ -26,15 +27,20 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
 
     /// The CallKit call; an outgoing one has the UUID of the call that it was at the line that was called.
     public var id: UUID
+    /// The number of the line whose recents it is in.
     public var line: String
+    /// Who called, as the line sees it.
     public var direction: Direction
     public var handleType: CXHandle.HandleType
     public var handle: String
     /// The contact, the directory's label, or what the caller said.
     public var name: String?
+    /// When its INVITE came.
     public var began: Date
+    /// When it was answered; nil: nobody answered.
     public var connected: Date?
     public var ended: Date
+    /// How it came out for the line.
     public var outcome: Outcome
     /// What ended it, as the journal says it.
     public var reason: String

@@ -6,6 +6,7 @@ import UserAgent
 
 /// Which status a caller gets for each refusal that leaves a choice (mapping §4). What is not set here has its default.
 public struct RefusalStatuses: Sendable, Equatable {
+    /// Why a call is refused.
     public enum Kind: String, Sendable, CaseIterable {
         case doNotDisturb = "do-not-disturb"
         /// Blocked by the human.

@@ -5,6 +5,7 @@ import Primitives
 public struct WeeklySchedule: Sendable, Equatable {
     /// From a minute of each of some days to a minute of that day, or of the next where it is not later than the first.
     public struct Window: Sendable, Equatable {
+        /// On which it begins.
         public var days: Set<Weekday>
         /// Minutes since midnight, 0 to 1440; 1440 is the midnight that ends the day.
         public var from: Int, to: Int
@@ -22,11 +23,15 @@ public struct WeeklySchedule: Sendable, Equatable {
 
     /// What the schedule says until it next says something else.
     public struct Stretch: Sendable, Equatable {
+        /// A window is open.
         public var isInside: Bool
+        /// When that changes.
         public var until: Date
     }
 
+    /// They may overlap.
     public var windows: [Window] = []
+    /// The zone of the times of day.
     public var timeZone = TimeZone.current
 
     public init() {}

@@ -26,6 +26,7 @@ public struct RecordingPlace: Hashable, Sendable {
         }
     }
 
+    /// What may stand in braces in a pattern.
     public enum Field: String, CaseIterable, Hashable, Sendable {
         /// The number that was called, who called, the line of the call.
         case called, caller, line
@@ -40,7 +41,9 @@ public struct RecordingPlace: Hashable, Sendable {
         case field(Field)
     }
 
+    /// As the configuration has it.
     public let pattern: String
+    /// By the ending of the name.
     public let format: RecordingFormat
     private let parts: [Part]
 

@@ -2,6 +2,7 @@ import Primitives
 
 /// A line that rings others: all of them, some later than the others, or one after the other.
 public struct RingGroup: Sendable, Equatable {
+    /// A number of the ring group.
     public struct Member: Sendable, Equatable {
         /// The number of a line with devices, or of a trunk.
         public var number: Text
@@ -11,13 +12,16 @@ public struct RingGroup: Sendable, Equatable {
         public init(_ number: Text, delay: Duration = .zero) { (self.number, self.delay) = (number, delay) }
     }
 
+    /// In which order members ring.
     public enum Strategy: Sendable, Equatable {
         case all
         /// Each rings for so long, and then the next.
         case inTurn(Duration)
     }
 
+    /// In the order of the configuration.
     public var members: [Member]
+    /// In which order they ring.
     public var strategy: Strategy
 
     public init(_ members: [Member], _ strategy: Strategy = .all) { (self.members, self.strategy) = (members, strategy) }

@@ -35,6 +35,7 @@ public struct NumberPattern: Sendable, Hashable, CustomStringConvertible {
         guard !elements.isEmpty else { return nil }
     }
 
+    /// Whether the whole number is of this form.
     public func matches(_ number: Text) -> Bool {
         guard isPrefix ? number.count >= elements.count : number.count == elements.count else { return false }
         return zip(elements, number.bytes).allSatisfy { element, byte in

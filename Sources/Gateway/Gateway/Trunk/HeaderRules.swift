@@ -30,6 +30,7 @@ public struct HeaderRules: Sendable, Equatable {
     /// Added to what is sent to a trunk, in place of others of the name.
     public var set: [Field] = []
 
+    /// A header field that is set.
     public struct Field: Sendable, Equatable {
         public var name: Text
         public var value: Text
@@ -50,6 +51,7 @@ public struct HeaderRules: Sendable, Equatable {
     /// themselves where such a field says so.
     public static let betweenLines = HeaderRules(copy: ["Subject", "User-to-User"].compactMap { NamePattern($0) })
 
+    /// No header is touched.
     public var isEmpty: Bool { copy.isEmpty && set.isEmpty }
 
     /// What a message of the one leg adds to that of the other. At most 32 fields and 1,000 bytes: the rest of a flood stays where it is,

@@ -6,7 +6,9 @@ import UserAgent
 public struct TrunkConfiguration: Sendable, Equatable {
     /// One server, or a domain that DNS knows the servers of.
     public struct Target: Sendable, Equatable {
+        /// A name, or an address.
         public var host: Text
+        /// Nil: by the SRV records of the name, else the port of the transport.
         public var port: UInt16?
         /// Nil: what DNS says, else UDP.
         public var transport: Transport?
@@ -20,6 +22,7 @@ public struct TrunkConfiguration: Sendable, Equatable {
         }
     }
 
+    /// How we register with the trunk (RFC 3261 §10.2).
     public struct Registration: Sendable, Equatable {
         /// Seconds asked for.
         public var expires: UInt32 = 600
@@ -29,11 +32,14 @@ public struct TrunkConfiguration: Sendable, Equatable {
         public init() {}
     }
 
+    /// Its servers, in the order in which they are tried.
     public var targets: [Target]
     /// The host part of request URIs and of our address there; nil: request URIs name the target that they go to, our address the first
     /// one.
     public var domain: Text?
+    /// For digest challenges; nil: the number of the line.
     public var user: Text?
+    /// For digest challenges; never shown.
     public var password: Text?
     /// We register with it, and are called at our Contact; nil: it knows where we are.
     public var registration: Registration?
@@ -51,6 +57,7 @@ public struct TrunkConfiguration: Sendable, Equatable {
     /// What becomes of numbers that are called there, and of those that are called from there; the first that matches.
     public var rewrites: [NumberRewrite] = []
     public var incomingRewrites: [NumberRewrite] = []
+    /// Headers that are passed on or set.
     public var headers = HeaderRules()
 
     public init(targets: [Target]) {
@@ -70,8 +77,11 @@ public struct TrunkConfiguration: Sendable, Equatable {
 
 /// What becomes of a number that matches: digits off the front, others in their place.
 public struct NumberRewrite: Sendable, Equatable {
+    /// The numbers that it is for.
     public var pattern: NumberPattern
+    /// Digits that are taken from the beginning.
     public var strip: Int
+    /// What is put before the rest.
     public var prefix: Text
 
     public init(pattern: NumberPattern, strip: Int = 0, prefix: Text = "") {

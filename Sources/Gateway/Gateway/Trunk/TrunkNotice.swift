@@ -7,10 +7,13 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
         case resolved, unresolved, registered, refused, unregistered, flowFailed = "flow-failed", up, down
     }
 
+    /// The number of the trunk's line.
     public let line: Text
+    /// What has happened.
     public let state: State
     /// The server, where it is about one.
     public let remote: Text?
+    /// Of the response that it happened by; nil where there was none.
     public let status: Int?
     /// Servers that were found, or the name that has none.
     public let text: Text?

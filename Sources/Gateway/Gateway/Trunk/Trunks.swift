@@ -17,8 +17,8 @@ final class Trunks {
         adopt()
     }
 
-    /// The trunks of the lines as they are configured now: one that is as it was stays, with its registration. One that changed leaves before
-    /// the other registers.
+    /// The trunks of the lines as they are configured now: one that is as it was stays, with its registration. One that changed leaves
+    /// before the other registers.
     func reconfigure() {
         leaving.removeAll { !$0.isBusy }
         for (trunk, old) in adopt() {
