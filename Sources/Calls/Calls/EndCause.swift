@@ -27,7 +27,7 @@ public struct EndCause: Equatable, Sendable {
     public static let declined = EndCause(status: 603, reasons: [.q850(21)])
     /// Another device of the line answered (RFC 3326, cause 200).
     public static let answeredElsewhere = EndCause(status: 480, reasons: [.completedElsewhere])
-    /// Nobody answered in time.
+    /// No answer came in time.
     public static let ringTimeout = EndCause(status: 480, reasons: [.sip(408, "Request Timeout"), .q850(19)])
     /// A registered device cannot be reached. Not 503, which would say that all of this gateway cannot be used (RFC 3261 §16.7 item 6).
     public static let subscriberAbsent = EndCause(status: 480, reasons: [.q850(20, "Subscriber absent")])

@@ -45,7 +45,7 @@ final class TappedSocket: MediaSocket {
         return received
     }
 
-    /// What else comes over the port (STUN, DTLS) is none of the media's.
+    /// STUN and DTLS, which come over the same port, are no media.
     private func show(_ packet: UnsafeRawBufferPointer, isSent: Bool, _ remote: SocketAddress) {
         guard packet.count >= 8, packet[0] >> 6 == 2 else { return }
         tap.note(isSent: isSent, packet, local: socket.address, remote: remote)

@@ -25,7 +25,7 @@ public enum CallDisposition: String, CaseIterable, Sendable {
 }
 
 extension CallDisposition {
-    /// What a final response other than a 2xx says by itself.
+    /// The disposition that a final response other than a 2xx has by itself.
     public init(ofFinal status: Int, hasRung: Bool) {
         switch status {
         case 486, 600: self = .busy

@@ -7,7 +7,7 @@ import Primitives
 public struct MessageLadder: Sendable {
     /// One message.
     public struct Arrow: Equatable, Sendable {
-        /// Whom it came from or went to.
+        /// The peer that sent it, or got it.
         public var peer: String
         public var isReceived: Bool
         /// The same was there before.

@@ -53,7 +53,7 @@ public final class UserAgent {
     private var hosts: [(address: IPAddress, text: Text)] = []
     /// What was turned away since the start.
     public internal(set) var refusals = Refusals()
-    /// What calls that came were told.
+    /// The final statuses of calls that came.
     public internal(set) var answers = InviteAnswers()
 
     /// - Parameters:

@@ -24,7 +24,7 @@ public struct ServerLocation: Sendable {
         }
     }
 
-    /// What DNS says of a domain.
+    /// The records that DNS has of a domain.
     public struct Result: Hashable, Sendable {
         /// By priority. Empty when the domain has none, or DNS did not answer.
         public var servers: [Server]
