@@ -20,6 +20,7 @@ extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let log = product(name: "Logging", package: "swift-log")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
     static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
     static let yams = product(name: "Yams", package: "Yams")
 }
@@ -40,6 +41,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
@@ -55,6 +57,7 @@ let package = Package(
         .target(name: "SIP", dependencies: ["Primitives"], path: "Sources/Wire/SIP", swiftSettings: strict),
         .target(name: "SDP", dependencies: ["Primitives"], path: "Sources/Wire/SDP", swiftSettings: strict),
         .target(name: "RTP", dependencies: ["Primitives"], path: "Sources/Wire/RTP", swiftSettings: strict),
+        .target(name: "HTTP", dependencies: [.httpTypes], path: "Sources/Wire/HTTP", swiftSettings: strict),
         .target(name: "Audio", dependencies: ["COpus", "Primitives"], path: "Sources/Wire/Audio", swiftSettings: strict),
         .target(name: "AVFoundation", path: "Sources/Apple/AVFoundation", swiftSettings: strict),
         .target(name: "PushKit", path: "Sources/Apple/PushKit", swiftSettings: strict),
@@ -89,7 +92,9 @@ let package = Package(
             ], path: "Sources/Gateway/Gateway", swiftSettings: strict),
 
         .target(
-            name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent"], path: "Sources/Server/Console",
+            name: "Console",
+            dependencies: ["CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Primitives", "Runtime", "UserAgent"],
+            path: "Sources/Server/Console",
             swiftSettings: strict),
         .target(
             name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], path: "Sources/Server/Store",
@@ -121,7 +126,8 @@ let package = Package(
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "CallKit", "Console", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store", "UserAgent",
+                "Audio", "CallKit", "Console", "Gateway", "HTTP", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store",
+                "UserAgent",
                 "Workbench", .argumentParser, .log, .yams,
             ], path: "Sources/Tools/hookswitch", swiftSettings: strict),
 
@@ -170,6 +176,7 @@ let package = Package(
         tests("SDP"),
         tests("RTP"),
         tests("Audio"),
+        tests("HTTP"),
         tests("CallKit", ["AVFoundation", "Intents", "PushKit", "UIKit"]),
         .testTarget(
             name: "CallKitSourceTests", dependencies: ["AVFoundation", "CallKit", "Intents", "PushKit", "UIKit"],
@@ -183,7 +190,7 @@ let package = Package(
         tests("CallJournal", ["CallKit", "SDP", "SIP"]),
         tests("Calls", ["CallKit", "SIP"]),
         tests("Gateway", ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Console", ["CallJournal", "Gateway", "Media", "Runtime", "UserAgent"]),
+        tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Runtime", "UserAgent"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(

@@ -140,7 +140,7 @@ extension Strains {
                     "/bin/bash",
                     [
                         "-c",
-                        "exec 3<>/dev/tcp/127.0.0.1/\(ports[0]); printf 'GET /health/live HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3",
+                        "exec 3<>/dev/tcp/127.0.0.1/\(ports[0]); printf 'GET /health/live HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n' >&3; cat <&3",
                     ]
                 ).lines.contains { $0.hasPrefix("HTTP/1.1 200") }
             }

@@ -88,7 +88,7 @@ import Workbench
             }
         }
         guard isConnected else { return "" }
-        let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+        let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
         guard write(descriptor, request, request.count) == request.count else { return "" }
         var bytes: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }

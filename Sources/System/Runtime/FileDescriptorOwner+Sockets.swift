@@ -25,6 +25,48 @@ extension FileDescriptorOwner {
         return socket
     }
 
+    /// A non-blocking listening socket in the file system, for this user alone. What is at the path is replaced where it is a socket.
+    static func local(listening path: String, backlog: Int32) throws(SocketError) -> FileDescriptorOwner {
+        let socket = try local(path)
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
+        // The file gets the rights of the socket: there is no moment in which others could open it.
+        fchmod(socket.raw, 0o600)
+        guard withLocalAddress(path, { Glibc.bind(socket.raw, $0, $1) }) == 0 else {
+            throw .failedPath(operation: "bind", path, code: errno)
+        }
+        guard listen(socket.raw, backlog) == 0 else { throw .failedPath(operation: "listen on", path, code: errno) }
+        return socket
+    }
+
+    /// A blocking socket that is connected to one in the file system.
+    public static func local(connecting path: String) throws(SocketError) -> FileDescriptorOwner {
+        let socket = try local(path)
+        guard withLocalAddress(path, { Glibc.connect(socket.raw, $0, $1) }) == 0 else {
+            throw .failedPath(operation: "connect to", path, code: errno)
+        }
+        _ = fcntl(socket.raw, F_SETFL, 0)
+        return socket
+    }
+
+    private static func local(_ path: String) throws(SocketError) -> FileDescriptorOwner {
+        guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+            throw .failedPath(operation: "use", path, code: ENAMETOOLONG)
+        }
+        let raw = clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
+        guard raw >= 0 else { throw .failedPath(operation: "open", path, code: errno) }
+        return FileDescriptorOwner(raw)
+    }
+
+    private static func withLocalAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
+    }
+
     /// A TCP socket whose connection has begun; the socket becomes writable when it stands or has failed.
     static func tcp(connecting remote: SocketAddress, from local: IPAddress?) throws(SocketError) -> FileDescriptorOwner {
         let socket = try make(.tcp, for: remote)

@@ -19,6 +19,9 @@ public enum SocketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Any other failure: what was tried, and `errno`.
     case failed(operation: String, Kind, SocketAddress, code: Int32)
 
+    /// A socket in the file system: what was tried, its path, and `errno`.
+    case failedPath(operation: String, String, code: Int32)
+
     init(_ operation: String, _ kind: Kind, _ address: SocketAddress, code: Int32 = errno) {
         self =
             switch code {
@@ -41,6 +44,7 @@ public enum SocketError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooManyDescriptors: "too many open files: raise the limit of open files (ulimit -n)"
         case .failed(let operation, let kind, let address, let code):
             "cannot \(operation) \(kind.rawValue) \(address): \(String(cString: strerror(code)))"
+        case .failedPath(let operation, let path, let code): "cannot \(operation) the socket \(path): \(String(cString: strerror(code)))"
         }
     }
 }

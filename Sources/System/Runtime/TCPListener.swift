@@ -32,6 +32,7 @@ public final class TCPListener: LaneSocket {
     private let sockets: LaneSockets
     private var token: SocketToken?
     private let accept: (consuming Accepted, Instant) -> Void
+    private let isInFileSystem: Bool
 
     /// Binds, listens and starts to accept. Call it on the lane.
     ///
@@ -41,6 +42,7 @@ public final class TCPListener: LaneSocket {
     ) throws(SocketError) {
         let owner = try FileDescriptorOwner.tcp(listening: address, backlog: Int32(clamping: backlog))
         localAddress = owner.localAddress ?? address
+        isInFileSystem = false
         let raw = owner.raw
         descriptor = consume owner
         (sockets, self.accept) = (lane.sockets, accept)
@@ -48,6 +50,24 @@ public final class TCPListener: LaneSocket {
             throw .failed(operation: "watch", .tcp, localAddress, code: error.code)
         }
     }
+
+    /// Listens on a socket in the file system (unix(7)), which this user alone may open. One that was left behind there is replaced; the
+    /// caller knows that nobody uses it. Connections have the loopback address, port 0, at both ends.
+    public init(path: String, on lane: any LaneDoor, backlog: Int = 128, accept: @escaping (consuming Accepted, Instant) -> Void)
+        throws(SocketError)
+    {
+        let owner = try FileDescriptorOwner.local(listening: path, backlog: Int32(clamping: backlog))
+        localAddress = Self.nowhere
+        isInFileSystem = true
+        let raw = owner.raw
+        descriptor = consume owner
+        (sockets, self.accept) = (lane.sockets, accept)
+        do throws(PollerError) { token = try sockets.watch(raw, self) } catch {
+            throw .failedPath(operation: "watch", path, code: error.code)
+        }
+    }
+
+    private static let nowhere = SocketAddress(.loopback, port: 0)
 
     private var raw: Int32? { descriptor?.raw }
 
@@ -72,6 +92,10 @@ public final class TCPListener: LaneSocket {
                 return
             }
             let owner = FileDescriptorOwner(accepted)
+            if isInFileSystem {
+                accept(Accepted(descriptor: owner, remote: Self.nowhere, local: Self.nowhere), now)
+                continue
+            }
             guard let remote = SocketAddress(storage), let local = owner.localAddress else { continue }
             accept(Accepted(descriptor: owner, remote: remote, local: local), now)
         }

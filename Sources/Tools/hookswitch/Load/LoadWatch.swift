@@ -1,6 +1,7 @@
 import Console
 import Dispatch
 import Foundation
+import HTTP
 import Primitives
 import Runtime
 import Synchronization
@@ -28,7 +29,9 @@ final class LoadWatch: Sendable {
         (descriptor, self.shared) = (try outputs.stream?.open(), shared)
         do throws(SocketError) {
             server = try address.map { address throws(SocketError) in
-                try MonitorServer(listening: address) { path in Self.answer(to: path, shared.snapshot.withLock { $0 }) }
+                try MonitorServer(listening: address, ["/metrics"], notFound: "There is /metrics.\n") { _ in
+                    Self.answer(shared.snapshot.withLock { $0 })
+                }
             }
         } catch { throw Failure.cannotRun("--metrics: \(error.description)") }
     }
@@ -63,10 +66,9 @@ final class LoadWatch: Sendable {
         }
     }
 
-    private static func answer(to path: String, _ snapshot: LoadSnapshot?) -> HTTPResponse {
-        guard path == "/metrics" else { return HTTPResponse(404, "There is /metrics.\n") }
-        guard let snapshot else { return HTTPResponse(503, "no figures yet\n") }
-        return HTTPResponse(200, PrometheusText(snapshot).text, type: "text/plain; version=0.0.4; charset=utf-8")
+    private static func answer(_ snapshot: LoadSnapshot?) -> HTTPReply {
+        guard let snapshot else { return HTTPReply(.serviceUnavailable, text: "no figures yet\n") }
+        return HTTPReply(.ok, text: PrometheusText(snapshot).text, type: PrometheusText.contentType)
     }
 }
 

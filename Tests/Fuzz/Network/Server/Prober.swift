@@ -64,7 +64,7 @@ final class Prober {
             try server.checkLife()
             throw Broken("the listener for metrics takes no connection")
         }
-        connection.send(Array("GET /metrics HTTP/1.1\r\nHost: fuzz\r\n\r\n".utf8))
+        connection.send(Array("GET /metrics HTTP/1.1\r\nHost: fuzz\r\nConnection: close\r\n\r\n".utf8))
         var bytes: [UInt8] = []
         while case let more = connection.receive(within: 3_000), !more.isEmpty { bytes += more }
         let resources = Self.resources(in: String(decoding: bytes, as: UTF8.self))

@@ -1,0 +1,68 @@
+import HTTP
+import Primitives
+import Runtime
+
+/// One connection of an HTTP server: what it asks, and how far the answer is.
+final class HTTPConnection {
+    enum State {
+        /// For a request, or the rest of one. Next: `handling`.
+        case waiting
+        /// A request waits for its answer. Next: `waiting`, `streaming`, `finishing`.
+        case handling
+        /// The answer comes in pieces. Next: `finishing`.
+        case streaming
+        /// The last byte is on its way. Nothing follows.
+        case finishing
+    }
+
+    /// Of the request that is being answered.
+    struct Exchange {
+        var method: HTTPRequest.Method
+        var keepsAlive: Bool
+        var isOld: Bool
+    }
+
+    /// Bytes of answers that may wait for the client.
+    static let mostUnsent = 64 << 20
+
+    let id: UInt64
+    let source: SocketAddress
+    let isLocal: Bool
+    var wire: (any StreamConnection)?
+    var reader: HTTPRequestReader
+    var state = State.waiting
+    /// By when it must have asked; nil while that is not its turn.
+    var due: Instant?
+    private(set) var exchange = Exchange(method: .get, keepsAlive: false, isOld: false)
+    /// The client sends nothing more.
+    var isHalfClosed = false
+    /// Its requests are being worked off.
+    var isServing = false
+    /// Told when the client of a stream goes.
+    var ended: (() -> Void)?
+
+    init(_ id: UInt64, from source: SocketAddress, isLocal: Bool, _ limits: HTTPRequestReader.Limits) {
+        (self.id, self.source, self.isLocal) = (id, source, isLocal)
+        reader = HTTPRequestReader(limits: limits)
+    }
+
+    /// Nobody waits for anything of it.
+    var isExpendable: Bool { state == .waiting || state == .finishing }
+
+    var deadline: Instant? {
+        guard let due else { return wire?.deadline }
+        return min(due, wire?.deadline ?? due)
+    }
+
+    func begin(_ method: HTTPRequest.Method, keepsAlive: Bool, isOld: Bool) {
+        exchange = Exchange(method: method, keepsAlive: keepsAlive, isOld: isOld)
+        (state, due) = (.handling, nil)
+    }
+
+    /// It is over.
+    func leave() {
+        let told = ended
+        ended = nil
+        told?()
+    }
+}

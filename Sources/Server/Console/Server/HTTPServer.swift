@@ -1,0 +1,262 @@
+import Foundation
+import Gateway
+import HTTP
+import Primitives
+import Runtime
+
+/// A server of HTTP/1.1 on a lane: its connections, bounded in number, size and time, and the answers of its routes.
+///
+/// Lane-confined, as all that its routes touch.
+public final class HTTPServer: LaneResident {
+    /// Where it listens.
+    public enum Endpoint: Hashable, Sendable {
+        case tcp(SocketAddress)
+        case tls(SocketAddress)
+        /// A socket in the file system, which the user of the process alone may open.
+        case local(path: String)
+    }
+
+    /// What clients may take.
+    public struct Limits: Sendable {
+        /// At a time; for one more the one goes that has waited longest of those that have asked nothing.
+        public var connections = 256
+        /// From the first byte of a request, or the beginning of the connection, to the whole of it.
+        public var requestTimeout = Duration.seconds(10)
+        /// From an answer to the next request.
+        public var idleTimeout = Duration.seconds(60)
+        public var request = HTTPRequestReader.Limits()
+
+        public init() {}
+    }
+
+    /// What came of connections since the start.
+    public struct Counts: Sendable, Equatable {
+        public var connections: UInt64 = 0, requests: UInt64 = 0
+        /// Answered because they were no requests, or too large.
+        public var refused: UInt64 = 0
+        /// Ended because they asked nothing in time.
+        public var late: UInt64 = 0
+        /// Ended to make room for others, or not let in.
+        public var crowdedOut: UInt64 = 0
+        /// Ended because they did not read.
+        public var stalled: UInt64 = 0
+    }
+
+    private unowned let lane: any LaneDoor
+    private let routes: HTTPRoutes
+    private let limits: Limits
+    private let notFound: HTTPReply
+    private var listeners: [TCPListener] = []
+    private var connections: [UInt64: HTTPConnection] = [:]
+    private var last: UInt64 = 0
+    /// Of the sessions that come.
+    public var tls: TLSContexts?
+    public private(set) var counts = Counts()
+    /// With the ports that the kernel chose, in the order of the endpoints.
+    public private(set) var addresses: [SocketAddress] = []
+
+    /// Binds and listens.
+    ///
+    /// - Parameter notFound: the answer where no route has the path.
+    public init(
+        _ endpoints: [Endpoint], tls: TLSContexts? = nil, routes: HTTPRoutes, limits: Limits = Limits(),
+        notFound: HTTPReply = HTTPReply(.notFound), on lane: any LaneDoor
+    ) throws(SocketError) {
+        (self.lane, self.tls, self.routes, self.limits, self.notFound) = (lane, tls, routes, limits, notFound)
+        for endpoint in endpoints {
+            let listener = try listen(endpoint)
+            listeners.append(listener)
+            addresses.append(listener.localAddress)
+        }
+    }
+
+    private func listen(_ endpoint: Endpoint) throws(SocketError) -> TCPListener {
+        switch endpoint {
+        case .tcp(let address):
+            try TCPListener(bound: address, on: lane) { [unowned self] in accept($0, isLocal: false, isSecure: false, at: $1) }
+        case .tls(let address):
+            try TCPListener(bound: address, on: lane) { [unowned self] in accept($0, isLocal: false, isSecure: true, at: $1) }
+        case .local(let path):
+            try TCPListener(path: path, on: lane) { [unowned self] in accept($0, isLocal: true, isSecure: false, at: $1) }
+        }
+    }
+
+    /// Connections that are open.
+    public var connectionCount: Int { connections.count }
+
+    public var deadline: Instant? { connections.values.lazy.compactMap(\.deadline).min() }
+
+    public func advance(to now: Instant) {
+        for connection in connections.values {
+            if let due = connection.due, due <= now {
+                counts.late += 1
+                drop(connection)
+            } else {
+                connection.wire?.advance(to: now)
+            }
+        }
+    }
+
+    /// Takes no more connections; those that are open live on.
+    public func stopListening() {
+        for listener in listeners { listener.close() }
+    }
+}
+
+// MARK: Connections
+
+extension HTTPServer {
+    private func accept(_ accepted: consuming TCPListener.Accepted, isLocal: Bool, isSecure: Bool, at now: Instant) {
+        guard makeRoom() else { return counts.crowdedOut += 1 }
+        counts.connections += 1
+        last += 1
+        let id = last, connection = HTTPConnection(id, from: accepted.remote, isLocal: isLocal, limits.request)
+        connection.due = now + limits.requestTimeout
+        connections[id] = connection
+        var patience = TCPConnection.Limits()
+        (patience.writeTimeout, patience.unsentBytes) = (.seconds(10), HTTPConnection.mostUnsent)
+        if isSecure {
+            guard let tls, tls.canServe else { return connections[id] = nil }
+            connection.wire = TLSConnection(accepted, session: tls.accept(), limits: patience, on: lane, at: now) {
+                [unowned self] _, event, now in receive(event, from: id, at: now)
+            }
+        } else {
+            connection.wire = TCPConnection(accepted, limits: patience, on: lane, at: now) { [unowned self] _, event, now in
+                receive(event, from: id, at: now)
+            }
+        }
+    }
+
+    /// Who only holds a connection must not keep others from asking. False where all have asked.
+    private func makeRoom() -> Bool {
+        guard connections.count >= limits.connections else { return true }
+        guard let oldest = connections.values.filter(\.isExpendable).min(by: { $0.id < $1.id }) else { return false }
+        counts.crowdedOut += 1
+        drop(oldest)
+        return true
+    }
+
+    private func drop(_ connection: HTTPConnection) {
+        connections[connection.id] = nil
+        (connection.state, connection.due) = (.finishing, nil)
+        connection.wire?.close()
+        connection.leave()
+    }
+
+    private func receive(_ event: TCPConnection.Event, from id: UInt64, at now: Instant) {
+        guard let connection = connections[id] else { return }
+        switch event {
+        case .connected: break
+        case .received(let bytes): received(bytes, from: connection, at: now)
+        case .peerHalfClosed:
+            connection.isHalfClosed = true
+            switch connection.state {
+            case .waiting: finish(connection, at: now)
+            case .streaming: drop(connection)
+            case .handling, .finishing: break
+            }
+        case .ended(let end):
+            if end == .stalled { counts.stalled += 1 }
+            connections[id] = nil
+            connection.leave()
+        }
+    }
+
+    private func received(_ bytes: [UInt8], from connection: HTTPConnection, at now: Instant) {
+        guard connection.state == .waiting || connection.state == .handling else { return }
+        if connection.state == .waiting, connection.reader.isBetweenRequests { connection.due = now + limits.requestTimeout }
+        connection.reader.receive(bytes)
+        // Requests that are pipelined wait for the answer before them, as far as there is room.
+        guard connection.reader.waitingCount <= limits.request.head + limits.request.body + 4_096 else { return drop(connection) }
+        serve(connection, at: now)
+    }
+
+    /// The next request, where the one before has its answer.
+    private func serve(_ connection: HTTPConnection, at now: Instant) {
+        // An answer that comes at once calls for the next request: in this loop, and not in one within it.
+        guard !connection.isServing else { return }
+        connection.isServing = true
+        defer { connection.isServing = false }
+        while connection.state == .waiting, let output = connection.reader.next() {
+            switch output {
+            case .wantsContinue: connection.wire?.send(HTTPWriter.continues, at: now)
+            case .refused(let status):
+                counts.refused += 1
+                connection.begin(.get, keepsAlive: false, isOld: false)
+                answer(connection.id, HTTPReply(status), at: now)
+            case .request(let request):
+                counts.requests += 1
+                connection.begin(request.head.method, keepsAlive: request.keepsAlive, isOld: request.isOld)
+                dispatch(request, from: connection, at: now)
+            }
+        }
+    }
+
+    private func dispatch(_ request: IncomingRequest, from connection: HTTPConnection, at now: Instant) {
+        let responder = HTTPResponder(self, connection.id, request.head.method)
+        switch routes.match(request) {
+        case .found(let route, let parameters):
+            route.run(
+                HTTPAsk(
+                    request: request, parameters: parameters, isLocal: connection.isLocal, source: connection.source, now: now), responder)
+        case .otherMethods(let methods):
+            let allowed = methods.contains(.get) ? methods + [.head] : methods
+            var reply = HTTPReply(request.head.method == .options ? .noContent : .methodNotAllowed)
+            reply.fields[.allow] = (allowed + [.options]).map(\.rawValue).joined(separator: ", ")
+            responder.reply(reply, at: now)
+        case .none: responder.reply(notFound, at: now)
+        }
+    }
+}
+
+// MARK: Answers
+
+extension HTTPServer {
+    func answer(_ id: UInt64, _ reply: HTTPReply, at now: Instant) {
+        guard let connection = connections[id], connection.state == .handling else { return }
+        let exchange = connection.exchange, stays = exchange.keepsAlive && !connection.isHalfClosed
+        connection.wire?.send(
+            HTTPWriter.bytes(of: reply, to: exchange.method, keepsAlive: stays, date: Self.date), at: now)
+        guard stays else { return finish(connection, at: now) }
+        connection.state = .waiting
+        connection.due = now + (connection.reader.isBetweenRequests ? limits.idleTimeout : limits.requestTimeout)
+        serve(connection, at: now)
+    }
+
+    private static var date: String { Date().header.description }
+
+    private func finish(_ connection: HTTPConnection, at now: Instant) {
+        (connection.state, connection.due) = (.finishing, nil)
+        connection.wire?.finish(at: now)
+    }
+
+    func beginStream(_ id: UInt64, type: String, at now: Instant, ended: @escaping () -> Void) -> HTTPStream? {
+        guard let connection = connections[id], connection.state == .handling, !connection.isHalfClosed else { return nil }
+        connection.state = .streaming
+        connection.ended = ended
+        let fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
+        connection.wire?.send(
+            HTTPWriter.streamHead(.ok, fields, isOld: connection.exchange.isOld, date: Self.date), at: now)
+        if connection.exchange.method == .head {
+            endStream(id, at: now)
+            return nil
+        }
+        return HTTPStream(self, id)
+    }
+
+    func send(_ bytes: [UInt8], over id: UInt64, at now: Instant) {
+        guard let connection = connections[id], connection.state == .streaming, let wire = connection.wire, !bytes.isEmpty else { return }
+        guard wire.unsentCount + bytes.count <= HTTPStream.mostUnsent else {
+            counts.stalled += 1
+            return drop(connection)
+        }
+        wire.send(HTTPWriter.piece(bytes, isOld: connection.exchange.isOld), at: now)
+    }
+
+    func endStream(_ id: UInt64, at now: Instant) {
+        guard let connection = connections[id], connection.state == .streaming else { return }
+        connection.ended = nil
+        connection.wire?.send(HTTPWriter.streamEnd(isOld: connection.exchange.isOld), at: now)
+        finish(connection, at: now)
+    }
+}
