@@ -52,7 +52,9 @@ extension Gateway: LegContext {
         switch output {
         case .answer(let call):
             guard let leg = table.leg(call) else { return }
-            if leg.direction == .outgoing { ringing.originations.join(leg) } else { leg.line.calls.answer(call) }
+            // A caller whose line answered before a device did waits for it already.
+            let isUp = leg.direction == .outgoing || leg.state == .connected
+            if isUp { ringing.originations.join(leg) } else { leg.line.calls.answer(call) }
         case .end(let call, let cause): table.leg(call).map { end($0, cause) }
         case .answeredElsewhere(let call): table.leg(call)?.end(.reported(.answeredElsewhere, .answeredElsewhere))
         case .transferred(let staying, let leaving, let other):

@@ -40,6 +40,8 @@ public final class GatewayServer: Sendable {
         public var push: (any PushSender)?
         /// Each call's end and each registration is a notice.
         public var tellsCalls = false
+        /// Sees each event of the journal, on the signalling lane, when it is written; nil: nobody does. It must not block.
+        public var onEvent: (@Sendable (borrowing JournalEvent) -> Void)?
         /// Gets every SIP message; nil: nobody does.
         public var trace: MessageTrace?
         /// Sees all media; nil: nobody does.
@@ -232,7 +234,16 @@ public final class GatewayServer: Sendable {
             }
         }
         let teller = settings.tellsCalls ? callTeller(on: lane, notice) : nil
-        if let teller { journal.onEvent = { teller.note($0) } }
+        switch (teller, settings.onEvent) {
+        case (let teller?, let onEvent?):
+            journal.onEvent = { event in
+                teller.note(event)
+                onEvent(event)
+            }
+        case (let teller?, nil): journal.onEvent = { teller.note($0) }
+        case (nil, let onEvent?): journal.onEvent = { onEvent($0) }
+        case (nil, nil): break
+        }
         return SignallingHost(transports: transports) { _ in
             let gateway = Gateway(settings.gateway, environment, at: now)
             gateway.callTeller = teller

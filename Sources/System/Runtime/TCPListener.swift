@@ -32,7 +32,8 @@ public final class TCPListener: LaneSocket {
     private let sockets: LaneSockets
     private var token: SocketToken?
     private let accept: (consuming Accepted, Instant) -> Void
-    private let isInFileSystem: Bool
+    /// Of a socket in the file system.
+    private let path: String?
 
     /// Binds, listens and starts to accept. Call it on the lane.
     ///
@@ -42,7 +43,7 @@ public final class TCPListener: LaneSocket {
     ) throws(SocketError) {
         let owner = try FileDescriptorOwner.tcp(listening: address, backlog: Int32(clamping: backlog))
         localAddress = owner.localAddress ?? address
-        isInFileSystem = false
+        path = nil
         let raw = owner.raw
         descriptor = consume owner
         (sockets, self.accept) = (lane.sockets, accept)
@@ -58,7 +59,7 @@ public final class TCPListener: LaneSocket {
     {
         let owner = try FileDescriptorOwner.local(listening: path, backlog: Int32(clamping: backlog))
         localAddress = Self.nowhere
-        isInFileSystem = true
+        self.path = path
         let raw = owner.raw
         descriptor = consume owner
         (sockets, self.accept) = (lane.sockets, accept)
@@ -74,6 +75,7 @@ public final class TCPListener: LaneSocket {
     /// Stops listening; connections that were accepted live on.
     public func close() {
         if let raw, let token { sockets.forget(raw, token) }
+        if descriptor != nil, let path { unlink(path) }
         descriptor = nil
     }
 
@@ -92,7 +94,7 @@ public final class TCPListener: LaneSocket {
                 return
             }
             let owner = FileDescriptorOwner(accepted)
-            if isInFileSystem {
+            if path != nil {
                 accept(Accepted(descriptor: owner, remote: Self.nowhere, local: Self.nowhere), now)
                 continue
             }

@@ -12,6 +12,15 @@ import Foundation
         subcommands: [
             Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Torture.self, Demo.self, AuditCommand.self,
             CallsCommand.self, LadderCommand.self, TraceCommand.self, Ping.self, Reference.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Steer a gateway that runs (over its control socket)",
+                subcommands: [
+                    StartCommand.self, AnswerCallCommand.self, HangupCommand.self, HoldCommand.self, MuteCommand.self, DTMFCommand.self,
+                    TransferCommand.self, LinesCommand.self, RecentsCommand.self, DNDCommand.self, BlockCommand.self, EventsCommand.self,
+                    StatusCommand.self, DrainCommand.self, ReloadCommand.self,
+                ])
         ])
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.

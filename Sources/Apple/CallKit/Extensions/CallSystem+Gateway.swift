@@ -22,6 +22,11 @@ extension CXCallController {
     public var callSystem: CallSystem { system }
 }
 
+extension CXTransaction {
+    /// A transaction under an identity of the caller's choice: a request from outside is told apart by it from one that comes again.
+    public convenience init(uuid: UUID, hookswitchActions actions: [CXAction]) { self.init(uuid: uuid, actions: actions) }
+}
+
 extension CXCallObserver {
     /// An observer of this system, whatever `CallSystem.current` is.
     public convenience init(system: CallSystem) { self.init(observing: system) }

@@ -2,6 +2,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import RTP
 import SDP
 import SIP
 import UserAgent
@@ -115,6 +116,22 @@ extension Leg {
     }
 
     private static var resumeInterval: Duration { .seconds(2) }
+
+    /// Silence is sent in the place of the sound; the far end is not told. False where there is no conversation.
+    func performMuted(_ isMuted: Bool) -> Bool {
+        guard state == .connected, sound.isMuted != isMuted else { return state == .connected }
+        sound.isMuted = isMuted
+        guard let agreed = call.agreed, media.state.isOpen else { return true }
+        return media.update(plan(for: agreed), at: now)
+    }
+
+    /// One after the other, as events or by INFO. False for what is no key, and where the call cannot carry them.
+    func performKeys(_ keys: String) -> Bool {
+        let digits = keys.compactMap(DTMFDigit.init)
+        guard state == .connected, !digits.isEmpty, digits.count == keys.count else { return false }
+        guard keysBySignalling else { return media.send(digits, at: now) }
+        return session?.tell(digits.compactMap { $0.character.asciiValue.map { DTMFPress(key: $0, duration: nil) } }, at: now) ?? false
+    }
 
     func performGroup(with other: UUID?) {
         guard let other, let peer = line.legs[other] else { return }

@@ -97,6 +97,7 @@ extension Leg {
     }
 
     private var source: MediaSource {
+        if sound.isMuted { return .quiet }
         if let music = hold.music { return .samples(music.samples, sampleRate: music.sampleRate, loops: true) }
         return application?.source ?? .relay
     }

@@ -44,6 +44,8 @@ extension Leg {
         var hasSession = false
         /// A packet came from the far end.
         var hasHeard = false
+        /// The far end is sent silence.
+        var isMuted = false
     }
 
     /// Whose place it has taken.

@@ -22,6 +22,11 @@ final class CallManager {
 
     func setHeld(_ call: UUID, _ isHeld: Bool) { request([CXSetHeldCallAction(call: call, onHold: isHeld)]) }
 
+    /// What somebody outside wants. The completion is called before this returns.
+    func request(_ transaction: CXTransaction, completion: @escaping ((any Error)?) -> Void) {
+        controller.hookswitchRequest(transaction, completion: completion)
+    }
+
     private func request(_ actions: [CXCallAction], refused: @escaping () -> Void = {}) {
         controller.hookswitchRequest(CXTransaction(actions: actions)) { error in
             if error != nil { refused() }

@@ -45,6 +45,14 @@ final class LineProviderDelegate: NSObject, CallSystemAudioDelegate {
         }
     }
 
+    func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {
+        act(on: action) { $0.performMuted(action.isMuted) ? action.fulfill() : action.fail() }
+    }
+
+    func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) {
+        act(on: action) { $0.performKeys(action.digits) ? action.fulfill() : action.fail() }
+    }
+
     func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {
         guard let action = action as? CXSetHeldCallAction else { return }
         line.legs[action.callUUID]?.resumeTimedOut()

@@ -59,23 +59,24 @@ final class Dialling {
     }
 
     /// An outgoing leg, whose far end belongs to the line.
-    func makeLeg(to destination: Destination, on line: Line) -> Leg {
+    /// - Parameter call: its UUID, which no call has; nil: one is drawn.
+    func makeLeg(to destination: Destination, on line: Line, as call: UUID? = nil) -> Leg {
         makeLeg(
-            .outgoing, line: line, session: nil, destination: Boxed(destination), flow: destination.flow,
+            .outgoing, call, line: line, session: nil, destination: Boxed(destination), flow: destination.flow,
             policy.policy(towards: destination, for: line))
     }
 
     /// The leg of an INVITE.
     func makeLeg(of session: InviteSession, from caller: CallerIdentity, on line: Line) -> Leg {
         makeLeg(
-            .incoming, line: line, session: session, destination: nil, flow: session.flow, policy.policy(of: line, calledBy: caller))
+            .incoming, nil, line: line, session: session, destination: nil, flow: session.flow, policy.policy(of: line, calledBy: caller))
     }
 
     private func makeLeg(
-        _ direction: Leg.Direction, line: Line, session: InviteSession?, destination: Boxed<Destination>?, flow: Flow,
+        _ direction: Leg.Direction, _ call: UUID?, line: Line, session: InviteSession?, destination: Boxed<Destination>?, flow: Flow,
         _ mediaPolicy: LegMediaPolicy
     ) -> Leg {
-        let uuid = context.randomUUID()
+        let uuid = call ?? context.randomUUID()
         let scribe = LegJournal(journal: context.journal, call: CallUUID(uuid), line: line.configuration.number)
         // A call to ourselves has a port of ours at both ends; over a connection its source port tells nothing.
         let isOwnCall = session.map { userAgent.ownCall($0.request) != nil } ?? false

@@ -29,10 +29,33 @@ final class Originations {
         (self.services, self.dialling) = (services, dialling)
     }
 
+    /// A start that waits for its transaction: the leg of the first device is there, and nothing of it has happened.
+    struct Start {
+        let id: UUID
+        let line: Line
+        let first: Leg
+        fileprivate let others: [Destination]
+
+        /// Whom the first device's call is with, as CallKit sees it: the device.
+        let handle: CXHandle
+    }
+
+    func randomUUID() -> UUID { context.randomUUID() }
+
     /// Lets the line's devices ring. The UUID is that of the first.
     func start(_ request: CallRequest, ofLine number: Text, isDraining: Bool) throws(CallRequestError) -> UUID {
         guard let line = table.lines.line(numbered: number) else { throw .noLine }
-        let dialled = try services.dialled(request, of: line)
+        let start = try prepare(request, of: line, as: nil, isDraining: isDraining)
+        line.calls.start(start.first.uuid, to: start.handle, with: nil) { [unowned self] in discard(start) }
+        ringOthers(start)
+        return start.first.uuid
+    }
+
+    /// Makes the leg of the first device that is to ring. After its start action was requested the others ring, or it is discarded.
+    ///
+    /// - Parameter call: its UUID, which no call has; nil: one is drawn.
+    func prepare(_ request: CallRequest, of line: Line, as call: UUID?, isDraining: Bool) throws(CallRequestError) -> Start {
+        let number = line.configuration.number, dialled = try services.dialled(request, of: line)
         guard !isDraining, table.hasRoom else { throw .noRoom }
         let own = context.configuration.domain, domain = line.configuration.domain ?? own
         let caller = CallerIdentity(
@@ -40,21 +63,37 @@ final class Originations {
         let devices =
             line.configuration.endpoint == .devices ? router.destinations(of: line, dialled: number, caller: caller, maxForwards: 70) : []
         let user = CallerIdentity(user: number, host: own, displayName: line.configuration.name)
-        guard let destination = router.toOurselves(dialled, at: domain, from: user), !devices.isEmpty else { throw .noDevice }
+        guard let destination = router.toOurselves(dialled, at: domain, from: user), let first = devices.first else { throw .noDevice }
         let id = context.randomUUID()
         all[id] = Origination(line: line, destination: destination)
-        let first = ring(devices[0], for: id, of: line)
-        for device in devices.dropFirst() where table.hasRoom { ring(device, for: id, of: line, with: first) }
-        return first
+        return Start(
+            id: id, line: line, first: makeLeg(first, for: id, of: line, as: call), others: Array(devices.dropFirst()),
+            handle: CXHandle(type: .generic, value: first.shownTarget))
+    }
+
+    /// Nothing of it happens.
+    func discard(_ start: Start) {
+        table.discard(start.first)
+        forget(start.first, of: start.id)
+    }
+
+    /// The line's other devices ring, too, in the group of the first.
+    func ringOthers(_ start: Start) {
+        for device in start.others where table.hasRoom { ring(device, for: start.id, of: start.line, with: start.first.uuid) }
+    }
+
+    private func makeLeg(_ device: Destination, for id: UUID, of line: Line, as call: UUID? = nil) -> Leg {
+        let leg = dialling.makeLeg(to: device, on: line, as: call)
+        (leg.origination, leg.mayTransfer) = (id, true)
+        all[id]?.candidates.insert(leg.uuid)
+        table.add(leg)
+        return leg
     }
 
     /// All devices ring for one call: those after the first are in its group.
     @discardableResult
     func ring(_ device: Destination, for id: UUID, of line: Line, with group: UUID? = nil) -> UUID {
-        let leg = dialling.makeLeg(to: device, on: line)
-        (leg.origination, leg.mayTransfer) = (id, true)
-        all[id]?.candidates.insert(leg.uuid)
-        table.add(leg)
+        let leg = makeLeg(device, for: id, of: line)
         line.calls.start(leg.uuid, to: CXHandle(type: .generic, value: device.shownTarget), with: group) { [unowned self] in
             table.discard(leg)
             forget(leg, of: id)

@@ -46,6 +46,7 @@ public final class HTTPServer: LaneResident {
     private let routes: HTTPRoutes
     private let limits: Limits
     private let notFound: HTTPReply
+    private let admit: (HTTPAsk) -> HTTPReply?
     private var listeners: [TCPListener] = []
     private var connections: [UInt64: HTTPConnection] = [:]
     private var last: UInt64 = 0
@@ -57,12 +58,20 @@ public final class HTTPServer: LaneResident {
 
     /// Binds and listens.
     ///
-    /// - Parameter notFound: the answer where no route has the path.
+    /// - Parameters:
+    ///   - endpoints: where it listens.
+    ///   - tls: of the sessions of TLS endpoints.
+    ///   - routes: what it answers.
+    ///   - limits: of all clients.
+    ///   - notFound: the answer where no route has the path.
+    ///   - admit: asked before a route; its answer, where it has one, is that of the request.
+    ///   - lane: the lane that it lives on.
     public init(
         _ endpoints: [Endpoint], tls: TLSContexts? = nil, routes: HTTPRoutes, limits: Limits = Limits(),
-        notFound: HTTPReply = HTTPReply(.notFound), on lane: any LaneDoor
+        notFound: HTTPReply = HTTPReply(.notFound), admit: @escaping (HTTPAsk) -> HTTPReply? = { _ in nil }, on lane: any LaneDoor
     ) throws(SocketError) {
         (self.lane, self.tls, self.routes, self.limits, self.notFound) = (lane, tls, routes, limits, notFound)
+        self.admit = admit
         for endpoint in endpoints {
             let listener = try listen(endpoint)
             listeners.append(listener)
@@ -196,9 +205,9 @@ extension HTTPServer {
         let responder = HTTPResponder(self, connection.id, request.head.method)
         switch routes.match(request) {
         case .found(let route, let parameters):
-            route.run(
-                HTTPAsk(
-                    request: request, parameters: parameters, isLocal: connection.isLocal, source: connection.source, now: now), responder)
+            let ask = HTTPAsk(
+                request: request, parameters: parameters, isLocal: connection.isLocal, source: connection.source, now: now)
+            if let refusal = admit(ask) { responder.reply(refusal, at: now) } else { route.run(ask, responder) }
         case .otherMethods(let methods):
             let allowed = methods.contains(.get) ? methods + [.head] : methods
             var reply = HTTPReply(request.head.method == .options ? .noContent : .methodNotAllowed)

@@ -55,7 +55,8 @@ struct Serve: ExplainedCommand {
         let running = Mutex<GatewayServer?>(nil)
         // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
         let monitor = try Self.monitor(configuration) { running.withLock(\.self)?.figures }, memory = MallocTrimmer()
-        let server = try Self.start(configuration, store, trace, log)
+        let control = try Self.control(configuration)
+        let server = try Self.start(configuration, store, trace, control, log)
         running.withLock { $0 = server }
         var summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         summary.warnings += Examination(configuration, .here).resourceWarnings
@@ -68,9 +69,11 @@ struct Serve: ExplainedCommand {
         }
         let reload = Reload(configuration, server, log) { [options] in try options.load() }
         stop.onReload = { reload.perform() }
+        control?.begin(server) { [stop] in stop.askReload() }
         let name = Self.advertisedName(configuration, server, log)
         withExtendedLifetime((monitor, memory, name)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
         stop.endReloads()
+        control?.end()
         guard let store else { return }
         store.synchronize()
         if store.lost > 0 { log.say(.error, "\(store.lost) changes could not be written to the database in this run") }
@@ -104,9 +107,10 @@ struct Serve: ExplainedCommand {
     }
 
     private static func start(
-        _ configuration: ServeConfiguration, _ store: SQLiteStore?, _ trace: MessageTrace?, _ log: NoticeLog
+        _ configuration: ServeConfiguration, _ store: SQLiteStore?, _ trace: MessageTrace?, _ control: ControlServer?, _ log: NoticeLog
     ) throws -> GatewayServer {
         var settings = configuration.server
+        if let control { settings.onEvent = { control.note($0) } }
         (settings.trace, settings.mediaTap) = (trace, trace.flatMap { ServeTrace.mediaTap(configuration, $0) })
         if let store { try restore(store, into: &settings) }
         settings.push = try configuration.pushURL.map {
@@ -115,6 +119,15 @@ struct Serve: ExplainedCommand {
         settings.tellsCalls = NoticeLog.level(configuration.logLevel) <= .info
         let words = NoticeWords(log)
         do { return try GatewayServer(settings) { words.say($0) } } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    /// nil: nobody steers it but by signals.
+    private static func control(_ configuration: ServeConfiguration) throws -> ControlServer? {
+        let (path, addresses) = (configuration.controlPath, configuration.controlAddresses)
+        guard path != nil || !addresses.isEmpty else { return nil }
+        do throws(SocketError) { return try ControlServer(path: path, addresses: addresses, version: Hookswitch.version) } catch {
+            throw Failure.cannotRun("the control interface: \(error.description)")
+        }
     }
 
     private static func advertisedName(_ configuration: ServeConfiguration, _ server: GatewayServer, _ log: NoticeLog) -> AdvertisedName? {
@@ -149,6 +162,9 @@ final class StopSignals: Sendable {
         get { reloads.action }
         set { reloads.action = newValue }
     }
+    /// As SIGHUP.
+    func askReload() { reloads.ask() }
+
     /// Returns when none is under way, as none should be where the process cleans up; one that hangs is waited for no longer than a second.
     func endReloads() { reloads.end() }
 

@@ -21,6 +21,8 @@ struct StartupSummary: Encodable {
     var database: String?
     /// Where monitors ask.
     var metrics: String?
+    /// Where the gateway is steered: a socket's path, addresses.
+    var control: [String]
     var directories: [Directory]
     /// Seconds that a call waits for a sleeping device; nil: nobody is woken.
     var wakeLimit: Double?
@@ -43,6 +45,7 @@ struct StartupSummary: Encodable {
         journal = configuration.journalFile
         database = configuration.databaseFile
         metrics = configuration.metricsAddress.map { "http://\($0)/metrics" }
+        control = (configuration.controlPath.map { [$0] } ?? []) + configuration.controlAddresses.map { "http://\($0)/v1" }
         directories = configuration.directories.map { source in
             let enabled = gateway.lines.filter { $0.directories.contains(source.name) }
             return Directory(name: source.name, block: source.block, identify: source.identify, lines: enabled.map(\.number.description))
@@ -99,6 +102,7 @@ struct StartupSummary: Encodable {
             "  remembers   \(database ?? "nothing after a restart (set data)")",
         ]
         if let metrics { lines.append("  metrics     \(metrics)") }
+        if !control.isEmpty { lines.append("  control     \(control.joined(separator: ", "))") }
         lines += directories.map {
             "  directory   \($0.name): \([$0.block, $0.identify].compactMap(\.self).joined(separator: ", "))\($0.lines.isEmpty ? "" : ", for \($0.lines.joined(separator: ", "))")"
         }

@@ -126,8 +126,6 @@ struct ConfigurationFile {
             } else if let setting = Setting.named(path) {
                 guard seenPaths.insert(path).inserted else { throw ConfigurationError(place: place, message: "'\(path)' is set twice") }
                 try apply(setting, try value(of: node, place: "\(place): \(path)"))
-            } else if let feature = Setting.later[path] {
-                throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")
             } else if Setting.groups.contains(path), case .mapping(let group) = node {
                 try walk(group, prefix: path + ".", file: file)
             } else if Setting.groups.contains(path) {

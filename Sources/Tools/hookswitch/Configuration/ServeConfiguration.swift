@@ -25,6 +25,24 @@ struct ServeConfiguration {
     var nameServers: [SocketAddress] = []
     /// Where monitors and orchestrators ask over HTTP; nil: nowhere.
     var metricsAddress: SocketAddress?
+    /// Where the control interface has its socket.
+    var controlSocket = ControlSocket.inDataFolder
+    enum ControlSocket: Equatable {
+        /// `hookswitch.sock` there; without a data folder none.
+        case inDataFolder
+        case path(String)
+        case none
+    }
+    /// nil: there is none.
+    var controlPath: String? {
+        switch controlSocket {
+        case .inDataFolder: dataFolder.map { $0 + "/hookswitch.sock" }
+        case .path(let path): path
+        case .none: nil
+        }
+    }
+    /// Where the control interface is asked over TCP: loopback alone.
+    var controlAddresses: [SocketAddress] = []
     /// The folder for what is kept; nil: nothing is written to disk.
     var dataFolder: String?
     /// The database of what lines remember; nil: it stays in memory.
@@ -183,6 +201,7 @@ struct ServeConfiguration {
         let datagrams = udp.map { ("sip.udp", $0) }
         let streams =
             tcp.map { ("sip.tcp", $0) } + tls.map { ("sip.tls.listen", $0) } + (metricsAddress.map { [("metrics.listen", $0)] } ?? [])
+            + controlAddresses.map { ("api.listen", $0) }
         for bound in [datagrams, streams] {
             for (index, (name, address)) in bound.enumerated() {
                 guard let (other, first) = bound[..<index].first(where: { $0.1.excludes(address) }) else { continue }

@@ -72,6 +72,14 @@ extension Setting {
             help: "HTTP for /metrics (Prometheus), /health/live and /health/ready (port 9464)"
         ) { $0.metricsAddress = try $1.listening(9464) },
         Setting(
+            path: "api.socket", takes: "file|none", default: .unset("hookswitch.sock in the data folder, where there is one"),
+            help: "the control interface's socket, which this user alone may open; the commands that steer a gateway use it"
+        ) { $0.controlSocket = try $1.text == "none" ? .none : .path($1.text) },
+        Setting(
+            path: "api.listen", takes: "addresses", default: .unset("the socket alone"),
+            help: "HTTP for the control interface /v1, on loopback addresses (port 8080): who can reach them may do everything"
+        ) { $0.controlAddresses = try $1.list { try $0.loopback(8_080) } },
+        Setting(
             path: "log.level", takes: "level", default: .value("info"),
             help: "debug (each SIP message), info (each call and registration), notice, warning, error or critical; trace is as debug"
         ) { $0.logLevel = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]) },

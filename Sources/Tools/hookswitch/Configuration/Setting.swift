@@ -42,9 +42,6 @@ struct Setting: Sendable {
 
     static let all: [Setting] = signalling + media + access + limits + lineFeatures + service + trace
 
-    /// Groups of the design that a later version brings: known by name, so that the error can say so.
-    static let later: [String: String] = ["api": "the HTTP API"]
-
     static func named(_ path: String) -> Setting? { all.first { $0.path == path } }
 
     /// Names of groups, as `sip`, `media` and `media.opus`.

@@ -1,0 +1,66 @@
+import CallJournal
+import Foundation
+import Primitives
+
+/// A call as `/v1/calls` shows it.
+struct CallBody: Encodable {
+    struct Heard: Encodable {
+        /// Packets.
+        var received: Int64, sent: Int64
+        /// What was heard of the far end, and what the far end heard of us; null where nothing was measured.
+        var incoming: String?, outgoing: String?
+    }
+
+    var id: String
+    var line: String
+    var direction: String
+    var state: CallState.Phase
+    var handle: String?
+    var from: String?, to: String?
+    var isOutgoing: Bool, isOnHold: Bool, isMuted: Bool, hasConnected: Bool, hasEnded: Bool
+    var isHeldByRemote: Bool
+    var groupedWith: String?
+    var sipCallID: String?
+    var sipStatus: Int64?
+    var codec: String?
+    var began: String, connected: String?, ended: String?
+    var endReason: String?
+    var media: Heard?
+
+    init(_ call: CallState) {
+        (id, line, state) = (call.id.description, call.line.description, call.phase)
+        direction = call.isOutgoing ? "outgoing" : "incoming"
+        (handle, from, to) = (call.remote?.description, call.from?.description, call.to?.description)
+        (isOutgoing, isOnHold, isMuted, isHeldByRemote) = (call.isOutgoing, call.isOnHold, call.isMuted, call.isHeldByRemote)
+        (hasConnected, hasEnded) = (call.connected != nil, call.phase == .ended)
+        groupedWith = call.group?.description
+        (sipCallID, sipStatus, codec) = (call.callID?.description, call.status, call.codec?.description)
+        began = Timestamp(call.begun).description
+        (connected, ended) = (call.connected.map { Timestamp($0).description }, call.ended.map { Timestamp($0).description })
+        endReason = call.endReason?.description
+        if let received = call.received, let sent = call.sent {
+            media = Heard(
+                received: received, sent: sent, incoming: call.incomingBasis?.description, outgoing: call.outgoingBasis?.description)
+        }
+    }
+}
+
+/// A line as `/v1/lines` shows it.
+struct LineBody: Encodable {
+    struct Device: Encodable {
+        var contact: String, agent: String?, expires: Int
+    }
+
+    var number: String, name: String?, kind: String
+    var doNotDisturb: Bool
+    var devices: [Device]
+    var calls: Int
+    var blocked: [String]
+}
+
+/// A recent call as `/v1/lines/{number}/recents` shows it.
+struct RecentBody: Encodable {
+    var id: UUID, direction: String, handle: String, name: String?
+    var began: String, connected: String?, ended: String
+    var outcome: String, reason: String
+}

@@ -1,0 +1,90 @@
+import CallJournal
+import Foundation
+import Gateway
+import HTTP
+import Primitives
+import Runtime
+
+/// The control interface `/v1`: transactions, reads and events over HTTP.
+///
+/// Lane-confined, on a lane of its own: reads answer from the view that is folded from events, and what must ask the gateway is posted to
+/// its lane and waited for by nobody.
+final class ControlAPI {
+    let hub: EventHub
+    let desk: TransactionDesk
+    /// nil before the gateway runs.
+    var gateway: (any GatewayControl)?
+    /// Reads the configuration again; nil: it cannot.
+    var reload: (@Sendable () -> Void)?
+    let version: String
+    /// Has work done on the API's lane. Any thread.
+    typealias Post = @Sendable (@escaping @Sendable (ControlAPI, Instant) -> Void) -> Void
+    let post: Post
+    var lines = LineCache()
+    /// Of readers of events.
+    var streams: [UInt64: HTTPStream] = [:]
+    var nextHeartbeat: Instant?
+    private var parked: [UInt64: HTTPResponder] = [:]
+    private var lastParked: UInt64 = 0
+
+    init(version: String, post: @escaping Post) {
+        (self.version, self.post) = (version, post)
+        hub = EventHub()
+        desk = TransactionDesk(hub)
+        hub.onEvent = { [unowned self] event in
+            desk.note(event)
+            lines.note(event)
+        }
+        hub.onProgress = { [unowned desk] in desk.advance(to: $0) }
+    }
+
+    var deadline: Instant? { [desk.deadline, nextHeartbeat, lines.due].compactMap(\.self).min() }
+
+    func advance(to now: Instant) {
+        desk.advance(to: now)
+        beat(at: now)
+        fetchLines(at: now)
+    }
+
+    var routes: HTTPRoutes {
+        var routes = HTTPRoutes()
+        addTransactions(to: &routes)
+        addReads(to: &routes)
+        addEvents(to: &routes)
+        addLines(to: &routes)
+        addServer(to: &routes)
+        return routes
+    }
+
+    /// Answers a request that may turn out a problem.
+    func answer(_ ask: HTTPAsk, _ responder: HTTPResponder, _ body: () throws(Problem) -> HTTPReply?) {
+        do throws(Problem) {
+            if let reply = try body() { responder.reply(reply, at: ask.now) }
+        } catch { responder.reply(error.reply, at: ask.now) }
+    }
+
+    /// Keeps a responder until the gateway has answered: the result may be called once, on any thread.
+    func park(_ responder: HTTPResponder) -> @Sendable (@escaping @Sendable (HTTPResponder, Instant) -> Void) -> Void {
+        lastParked += 1
+        let number = lastParked
+        parked[number] = responder
+        return { [post] body in
+            post { api, now in
+                if let responder = api.parked.removeValue(forKey: number) { body(responder, now) }
+            }
+        }
+    }
+
+    func running() throws(Problem) -> any GatewayControl {
+        guard let gateway else { throw .notRunning }
+        return gateway
+    }
+
+    /// A UUID of the path.
+    func uuid(_ name: String, in ask: HTTPAsk) throws(Problem) -> UUID {
+        guard let uuid = ask.parameters[name].flatMap(UUID.init) else {
+            throw .badRequest("'\(ask.parameters[name] ?? "")' is no UUID")
+        }
+        return uuid
+    }
+}

@@ -1,0 +1,20 @@
+import CallKit
+import Foundation
+import Gateway
+import Primitives
+import SIP
+
+/// What the control interface may ask of a gateway: the only way into its signalling lane.
+///
+/// Any thread; each returns at once. A completion is called on the signalling lane, and never once the gateway has stopped.
+public protocol GatewayControl: Sendable {
+    func request(_ order: TransactionOrder, then: @escaping @Sendable (Result<TransactionReceipt, TransactionOrderError>) -> Void)
+    func lineSummaries(then: @escaping @Sendable ([LineSummary]) -> Void)
+    func recents(ofLine number: Text, then: @escaping @Sendable ([RecentCall]?) -> Void)
+    func setDoNotDisturb(_ isOn: Bool, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
+    func setBlocked(_ isBlocked: Bool, caller: CXHandle, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
+    func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void)
+    func drain()
+}
+
+extension GatewayServer: GatewayControl {}

@@ -1,0 +1,119 @@
+import CallKit
+import Foundation
+import Gateway
+import HTTP
+
+/// Why a request was not done (RFC 9457).
+struct Problem: Error, Encodable, Equatable {
+    let type: String
+    let title: String
+    let status: Int
+    let detail: String
+    /// The name of the cause, for programs: that of CallKit's error where it is one.
+    let code: String
+
+    /// - Parameters:
+    ///   - code: for programs.
+    ///   - detail: a sentence for a person.
+    init(_ status: HTTPResponse.Status, _ code: String, _ detail: String) {
+        (type, title, self.status) = ("urn:hookswitch:problem:\(code)", status.reasonPhrase, status.code)
+        (self.code, self.detail) = (code, detail)
+    }
+
+    var reply: HTTPReply {
+        HTTPReply(.init(code: status), body: JSONBody.encode(self), type: "application/problem+json")
+    }
+
+    static func notFound(_ what: String) -> Problem { Problem(.notFound, "notFound", what) }
+    static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, "badRequest", detail) }
+    static let notRunning = Problem(.serviceUnavailable, "notRunning", "the gateway does not run yet, or has stopped")
+}
+
+extension Problem {
+    init(_ error: TransactionOrderError) {
+        switch error {
+        case .noLine(let number): self.init(.notFound, "noLine", "there is no line \(number)")
+        case .refused(let code): self.init(.conflict, "\(code)", Self.words(code))
+        case .start(let error): self.init(.conflict, Self.code(error), error.description)
+        case .stopped: self = .notRunning
+        }
+    }
+
+    private static func words(_ code: CXErrorCodeRequestTransactionError.Code) -> String {
+        switch code {
+        case .emptyTransaction: "the transaction has no actions"
+        case .unknownCallUUID: "the line has no such call"
+        case .callUUIDAlreadyExists: "there is a call with this UUID already"
+        case .invalidAction: "the call is not in a state in which this can be done"
+        case .maximumCallGroupsReached: "the line has as many calls as it may"
+        case .unknownCallProvider: "the line has no provider"
+        case .unentitled: "the line may not do this"
+        case .callIsProtected: "the call is protected"
+        case .unknown: "the line's system refused it"
+        }
+    }
+
+    private static func code(_ error: CallRequestError) -> String {
+        switch error {
+        case .noLine: "noLine"
+        case .noRecentCall: "noRecentCall"
+        case .handleTypeUnsupported: "handleTypeUnsupported"
+        case .noRoute: "noRoute"
+        case .noDevice: "noDevice"
+        case .video: "video"
+        case .secure: "secure"
+        case .noRoom: "noRoom"
+        }
+    }
+}
+
+/// Content in JSON.
+enum JSONBody {
+    static func encode(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { preconditionFailure("what we answer can be encoded") }
+        return Array(data)
+    }
+
+    static func reply(_ status: HTTPResponse.Status = .ok, _ value: some Encodable) -> HTTPReply {
+        HTTPReply(status, body: encode(value), type: "application/json", fields: [.cacheControl: "no-store"])
+    }
+
+    /// - Throws: a problem that says where the content is wrong.
+    static func decode<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws(Problem) -> Value {
+        do { return try JSONDecoder().decode(type, from: Data(body)) } catch let error as DecodingError {
+            throw .badRequest(words(error))
+        } catch { throw .badRequest("the content is no JSON") }
+    }
+
+    private static func words(_ error: DecodingError) -> String {
+        func place(_ context: DecodingError.Context) -> String {
+            let path = context.codingPath.reduce(into: "") { text, key in
+                text += key.intValue.map { "[\($0)]" } ?? (text.isEmpty ? key.stringValue : ".\(key.stringValue)")
+            }
+            return path.isEmpty ? "the content" : path
+        }
+        switch error {
+        case .dataCorrupted(let context):
+            return context.codingPath.isEmpty ? "the content is no JSON" : "\(place(context)): \(context.debugDescription)"
+        case .keyNotFound(let key, let context):
+            let path = place(context)
+            return "\(path == "the content" ? key.stringValue : "\(path).\(key.stringValue)") is missing"
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            return "\(place(context)) must be \(words(type))"
+        @unknown default: return "the content cannot be read"
+        }
+    }
+
+    private static func words(_ type: Any.Type) -> String {
+        switch type {
+        case is String.Type: "a string"
+        case is Bool.Type: "true or false"
+        case is Int.Type, is Double.Type: "a number"
+        case is [Any].Type: "an array"
+        case is UUID.Type: "a UUID"
+        default: "an object"
+        }
+    }
+}
