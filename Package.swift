@@ -190,7 +190,7 @@ let package = Package(
         tests("CallJournal", ["CallKit", "SDP", "SIP"]),
         tests("Calls", ["CallKit", "SIP"]),
         tests("Gateway", ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Runtime", "UserAgent"]),
+        tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "Media", "SIP", "Runtime", "UserAgent"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(

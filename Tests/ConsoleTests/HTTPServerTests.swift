@@ -154,8 +154,19 @@ extension RealTime {
                 #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
                 desk.lane.close()
             }
-            let long = "/tmp/" + String(repeating: "x", count: 120)
-            #expect(throws: SocketError.failedPath(operation: "use", long, code: ENAMETOOLONG)) { _ = try Self.desk([.local(path: long)]) }
+        }
+
+        @Test func `a path longer than the kernel's address is used all the same`() throws {
+            let folder = FileManager.default.temporaryDirectory.appending(path: String(repeating: "f", count: 120) + UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let path = folder.appending(path: "a.sock").path, desk = try Self.desk([.local(path: path)]), visitor = try Visitor(path: path)
+            visitor.write(Self.get("/echo/a", "Connection: close\r\n"))
+            #expect(visitor.readToEnd()?.hasSuffix("GET a  local") == true)
+            desk.lane.close()
+            #expect(!FileManager.default.fileExists(atPath: path), "it goes with the server")
+            let name = folder.path + "/" + String(repeating: "x", count: 120)
+            #expect(throws: SocketError.failedPath(operation: "bind", name, code: ENAMETOOLONG)) { _ = try Self.desk([.local(path: name)]) }
         }
 
         // MARK: Bounds

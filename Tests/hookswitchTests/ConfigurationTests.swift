@@ -252,7 +252,12 @@ import UserAgent
         ("domain: a\n---\ndomain: b", "FILE:2: is no YAML: expected a single document in the stream but found another document"),
         ("? [a, b]\n: c", "FILE:1: a setting has a plain name as 'domain'"),
         ("sip:\n  udp: \"::1:5060\"", "FILE:2: sip.udp: is [::1:5060] or [::1]:5060: write the brackets, got '::1:5060'"),
-        ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
+        (
+            "api: { listen: \"192.0.2.1:8080\" }",
+            "FILE:1: api.listen: others can reach 192.0.2.1:8080: set api.tls to true, or take 127.0.0.1"
+        ),
+        ("api: { listen: [\"127.0.0.1:8080\"], tls: true }", "FILE:1: api.tls: needs sip.tls.certificate and sip.tls.key"),
+        ("api: { listn: \"127.0.0.1:8080\" }", "FILE:1: api.listn: unknown setting (did you mean 'api.listen'?)"),
     ])
     func `a mistake gets one line with its place and the nearest valid name`(yaml: String, line: String) {
         #expect(complaint(yaml) == line)

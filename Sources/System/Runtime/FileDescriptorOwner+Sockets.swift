@@ -50,16 +50,29 @@ extension FileDescriptorOwner {
     }
 
     private static func local(_ path: String) throws(SocketError) -> FileDescriptorOwner {
-        guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
-            throw .failedPath(operation: "use", path, code: ENAMETOOLONG)
-        }
         let raw = clinux_socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
         guard raw >= 0 else { throw .failedPath(operation: "open", path, code: errno) }
         return FileDescriptorOwner(raw)
     }
 
+    /// The address of a socket in the file system has room for 107 bytes: a longer path is named by the descriptor of its folder.
+    /// - Returns: the status of `body`, with `errno`.
     private static func withLocalAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        guard path.utf8.count >= MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { return withShortAddress(path, body) }
+        let slash = path.lastIndex(of: "/") ?? path.startIndex, folder = open(String(path[..<slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return -1 }
+        let status = withShortAddress("/proc/self/fd/\(folder)\(path[slash...])", body), code = errno
+        close(folder)
+        errno = code
+        return status
+    }
+
+    private static func withShortAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
+        guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            errno = ENAMETOOLONG
+            return -1
+        }
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         return withUnsafePointer(to: address) { pointer in

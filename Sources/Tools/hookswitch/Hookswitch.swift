@@ -19,7 +19,7 @@ import Foundation
                 subcommands: [
                     StartCommand.self, AnswerCallCommand.self, HangupCommand.self, HoldCommand.self, MuteCommand.self, DTMFCommand.self,
                     TransferCommand.self, LinesCommand.self, RecentsCommand.self, DNDCommand.self, BlockCommand.self, EventsCommand.self,
-                    StatusCommand.self, DrainCommand.self, ReloadCommand.self,
+                    StatusCommand.self, DrainCommand.self, ReloadCommand.self, TokenCommand.self,
                 ])
         ])
 

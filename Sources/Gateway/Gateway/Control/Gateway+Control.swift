@@ -1,6 +1,8 @@
+import CallKit
 import Foundation
 import Primitives
 import Runtime
+import SIP
 import UserAgent
 
 extension Gateway {
@@ -13,15 +15,57 @@ extension Gateway {
         defer { settle() }
         return try Transactions(table, ringing.originations).request(order, isDraining: isDraining)
     }
+
+    /// The configured lines, in their order.
+    func lineSummaries(at now: Instant) -> [LineSummary] {
+        enter(now)
+        return lines.filter { $0.configuration.number != LineServices.serviceLine.number }.map { line in
+            let number = line.configuration.number
+            return LineSummary(
+                number: number, name: line.configuration.name, kind: .init(line.configuration.endpoint),
+                isDoNotDisturbOn: line.features.isDoNotDisturbOn,
+                devices: registrar.contacts(of: number, at: now).map { contact in
+                    LineSummary.Device(
+                        contact: contact.uri.text, agent: contact.userAgent, expires: Int((contact.expiry - now).wholeMilliseconds / 1_000))
+                }, blocked: line.features.blocked.sorted())
+        }
+    }
 }
 
+// Any thread. Each returns at once; `then` is called on the signalling lane, and never once the server has stopped.
 extension GatewayServer {
-    /// As ``Gateway/request(_:at:)``. Any thread; returns at once, and `then` is called on the signalling lane.
+    /// As ``Gateway/request(_:at:)``.
     public func request(_ order: TransactionOrder, then: @escaping @Sendable (Result<TransactionReceipt, TransactionOrderError>) -> Void) {
         lane.post { host, now in
             do throws(TransactionOrderError) {
                 then(.success(try host.endpoint.request(order, at: now)))
             } catch { then(.failure(error)) }
         }
+    }
+
+    /// The configured lines, in their order.
+    public func lineSummaries(then: @escaping @Sendable ([LineSummary]) -> Void) {
+        lane.post { host, now in then(host.endpoint.lineSummaries(at: now)) }
+    }
+
+    /// The line's calls, the newest first; nil when there is no such line.
+    public func recents(ofLine number: Text, then: @escaping @Sendable ([RecentCall]?) -> Void) {
+        lane.post { host, _ in then(host.endpoint.recents(ofLine: number)) }
+    }
+
+    /// False when there is no such line.
+    public func setDoNotDisturb(_ isOn: Bool, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        lane.post { host, now in then(host.endpoint.setDoNotDisturb(isOn, ofLine: number, at: now)) }
+    }
+
+    /// False when there is no such line.
+    public func setBlocked(_ isBlocked: Bool, caller: CXHandle, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        lane.post { host, now in then(host.endpoint.setBlocked(isBlocked, caller: caller, ofLine: number, at: now)) }
+    }
+
+    /// Asks the far end of a call to call somebody else (REFER). False when there is no such call that is connected, or another transfer is
+    /// under way.
+    public func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void) {
+        lane.post { host, now in then(host.endpoint.refer(call, to: target, at: now)) }
     }
 }

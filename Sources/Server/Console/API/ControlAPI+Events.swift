@@ -19,7 +19,8 @@ extension ControlAPI {
     }
 
     private func listen(_ ask: HTTPAsk, _ responder: HTTPResponder) throws(Problem) {
-        let filter = try Self.filter(ask.request.target)
+        var filter = try Self.filter(ask.request.target)
+        filter.lines = ask.grant.lines
         // A browser that connects again says in this field where it was.
         let last = HTTPField.Name("Last-Event-ID").flatMap { ask.request.head.headerFields[$0] } ?? ask.request.target["after"]
         let after = try last.map { last throws(Problem) in

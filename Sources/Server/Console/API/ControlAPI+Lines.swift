@@ -60,7 +60,9 @@ extension ControlAPI {
 
     func addLines(to routes: inout HTTPRoutes) {
         routes.on(.get, "/v1/lines") { [unowned self] ask, responder in
-            readLines(ask, responder) { [unowned self] lines in JSONBody.reply(.ok, Lines(lines: lines.map(body))) }
+            readLines(ask, responder) { [unowned self] lines in
+                JSONBody.reply(.ok, Lines(lines: lines.filter { ask.grant.covers($0.number) }.map(body)))
+            }
         }
         routes.on(.get, "/v1/lines/{number}") { [unowned self] ask, responder in
             readLine(ask, responder) { [unowned self] in JSONBody.reply(.ok, body($0)) }
@@ -71,7 +73,7 @@ extension ControlAPI {
         addChanges(to: &routes)
         routes.on(.get, "/v1/lines/{number}/recents") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
-                let later = park(responder), number = ask.parameters["number"] ?? ""
+                let number = try number(ask), later = park(responder)
                 try running().recents(ofLine: Text(number)) { recents in
                     later { responder, now in
                         let reply = recents.map { JSONBody.reply(.ok, Recents(recents: $0.map(RecentBody.init))) }
@@ -108,7 +110,7 @@ extension ControlAPI {
         _ body: (any GatewayControl, Text, @escaping @Sendable (Bool) -> Void) throws(Problem) -> Void
     ) {
         answer(ask, responder) { () throws(Problem) in
-            let gateway = try running(), number = ask.parameters["number"] ?? "", later = park(responder)
+            let gateway = try running(), number = try number(ask), later = park(responder)
             try body(gateway, Text(number)) { isThere in
                 later { responder, now in responder.reply(isThere ? HTTPReply(.noContent) : Self.noLine(number).reply, at: now) }
             }
@@ -117,12 +119,22 @@ extension ControlAPI {
         }
     }
 
+    /// The line of the path. One that the token does not cover is not there.
+    private func number(_ ask: HTTPAsk) throws(Problem) -> String {
+        let number = ask.parameters["number"] ?? ""
+        guard ask.grant.covers(Text(number)) else { throw Self.noLine(number) }
+        return number
+    }
+
     private static func noLine(_ number: String) -> Problem { .notFound("there is no line \(number)") }
 
     private func readLine(_ ask: HTTPAsk, _ responder: HTTPResponder, _ reply: @escaping (LineSummary) -> HTTPReply) {
-        let number = ask.parameters["number"] ?? ""
-        readLines(ask, responder) { lines in
-            lines.first { $0.number == Text(number) }.map(reply) ?? Self.noLine(number).reply
+        answer(ask, responder) { () throws(Problem) in
+            let number = try number(ask)
+            readLines(ask, responder) { lines in
+                lines.first { $0.number == Text(number) }.map(reply) ?? Self.noLine(number).reply
+            }
+            return nil
         }
     }
 

@@ -18,7 +18,7 @@ extension ControlAPI {
         routes.on(.get, "/v1/transactions/{id}") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
                 let id = try uuid("id", in: ask)
-                guard let reply = desk.outcome(of: id.uuidString) else {
+                guard let reply = desk.outcome(of: id.uuidString, ask.grant) else {
                     throw .notFound("no transaction \(id) was asked for within the last hour, or its outcome is not known yet")
                 }
                 return reply
@@ -53,6 +53,7 @@ extension ControlAPI {
             answer(ask, responder) { () throws(Problem) in
                 let call = try uuid("id", in: ask), form = try JSONBody.decode(TransferForm.self, ask.request.body)
                 guard let target = try? URI(parsing: Text(form.to)) else { throw .badRequest("to: '\(form.to)' is no SIP URI") }
+                if let state = hub.view.calls[CallUUID(call)], !ask.grant.covers(state.line) { throw .notFound("there is no call \(call)") }
                 try transfer(call, to: target, responder)
                 return nil
             }
@@ -77,7 +78,9 @@ extension ControlAPI {
             let options = try JSONBody.decode(ShortFormOptions.self, content)
             if ask.parameters["id"] != nil {
                 let call = try uuid("id", in: ask)
-                guard hub.view.calls[CallUUID(call)] != nil else { throw .notFound("there is no call \(call)") }
+                guard let state = hub.view.calls[CallUUID(call)], ask.grant.covers(state.line) else {
+                    throw .notFound("there is no call \(call)")
+                }
                 action.call = call
             }
             let body = TransactionBody(
@@ -86,10 +89,26 @@ extension ControlAPI {
         }
     }
 
+    /// A token for some lines does nothing on others: their calls are not there.
+    private func check(_ order: TransactionOrder, _ grant: AccessGrant) throws(Problem) {
+        guard grant.lines != nil else { return }
+        if let line = order.line, !grant.covers(line) { throw Problem(.noLine(line)) }
+        for action in order.actions {
+            if case .start = action {
+                guard order.line != nil else { throw .badRequest("line is missing: the token is for some lines only") }
+            } else if let call = action.call {
+                guard let state = hub.view.calls[CallUUID(call)], grant.covers(state.line) else {
+                    throw Problem(.refused(.unknownCallUUID))
+                }
+            }
+        }
+    }
+
     /// - Returns: nil: the answer comes later.
     private func transact(_ body: TransactionBody, _ ask: HTTPAsk, _ responder: HTTPResponder) throws(Problem) -> HTTPReply? {
         let gateway = try running(), level = try body.level(), patience = try body.patience()
         var order = try body.order()
+        try check(order, ask.grant)
         let key: String
         if let idempotency = HTTPField.Name("Idempotency-Key").flatMap({ ask.request.head.headerFields[$0] }), body.id == nil {
             key = "key:" + idempotency

@@ -15,19 +15,33 @@ public final class ControlServer: Sendable {
 
     /// - Parameters:
     ///   - path: of a socket that this user alone may open; nil: none.
-    ///   - addresses: of this machine's loopback: who can reach them may do everything.
+    ///   - addresses: where it listens over TCP, or TLS. Without tokens whoever can reach them may do everything: loopback alone.
+    ///   - tls: nil: TCP in the clear.
+    ///   - tokens: of those who may ask over TCP; nil: there are none.
+    ///   - journal: the file whose end readers may go on in, before the gateway writes to it; nil: there is none.
     ///   - version: of the program.
-    public init(path: String?, addresses: [SocketAddress], version: String) throws(SocketError) {
-        let endpoints = (path.map { [HTTPServer.Endpoint.local(path: $0)] } ?? []) + addresses.map(HTTPServer.Endpoint.tcp)
+    public init(
+        path: String?, addresses: [SocketAddress], tls: TLSContexts? = nil, tokens: AccessTokenFile? = nil, journal: String? = nil,
+        version: String
+    ) throws(SocketError) {
+        let endpoints =
+            (path.map { [HTTPServer.Endpoint.local(path: $0)] } ?? []) + addresses.map { tls == nil ? .tcp($0) : .tls($0) }
         lane = try Lane(label: "control") { lane, _ throws(SocketError) in
-            try ControlHost(endpoints, version: version, on: lane)
+            try ControlHost(endpoints, tls: tls, tokens: tokens, version: version, on: lane)
         }
         feed = EventFeed { [weak lane] in lane?.post { host, now in host.drain(at: now) } }
         self.addresses = lane.sync { host, _ in Array(host.server.addresses.dropFirst(path == nil ? 0 : 1)) } ?? []
-        lane.sync { [feed] host, _ in host.feed = feed }
+        let tail = journal.map { JournalReader.tail(of: $0, bytes: Self.tailLength) }
+        lane.sync { [feed] host, _ in
+            host.feed = feed
+            if let tail { host.api.hub.restore(tail) }
+        }
     }
 
     deinit { lane.close() }
+
+    /// Of the journal, in bytes: what some fifteen thousand events take.
+    private static let tailLength = 8 << 20
 
     /// An event of the gateway's journal. On its signalling lane.
     public func note(_ event: borrowing JournalEvent) { feed.note(event) }
@@ -38,6 +52,9 @@ public final class ControlServer: Sendable {
     public func begin(_ gateway: any GatewayControl, reload: @escaping @Sendable () -> Void) {
         lane.post { host, _ in (host.api.gateway, host.api.reload) = (gateway, reload) }
     }
+
+    /// Other certificates, for the connections that come.
+    public func use(_ tls: TLSContexts) { lane.post { host, _ in host.server.tls = tls } }
 
     /// The gateway stops: what it told last still goes to those who listen, and nobody is let in any more.
     public func end() {
@@ -56,12 +73,16 @@ final class ControlHost: LaneResident {
     let server: HTTPServer
     var feed: EventFeed?
 
-    init(_ endpoints: [HTTPServer.Endpoint], version: String, on lane: Lane<ControlHost>) throws(SocketError) {
+    init(
+        _ endpoints: [HTTPServer.Endpoint], tls: TLSContexts?, tokens: AccessTokenFile?, version: String, on lane: Lane<ControlHost>
+    ) throws(SocketError) {
+        let access = AccessControl(tokens)
         let api = ControlAPI(version: version) { [weak lane] work in lane?.post { host, now in work(host.api, now) } }
         self.api = api
         server = try HTTPServer(
-            endpoints, routes: api.routes, notFound: Problem.notFound("there is no such path: /v1/server, /v1/calls, /v1/events …").reply,
-            admit: LoopbackRule.refusal, on: lane)
+            endpoints, tls: tls, routes: api.routes,
+            notFound: Problem.notFound("there is no such path: /v1/server, /v1/calls, /v1/events …").reply,
+            admit: { access.decide($0) }, on: lane)
     }
 
     var deadline: Instant? { [api.deadline, server.deadline].compactMap(\.self).min() }
@@ -75,29 +96,5 @@ final class ControlHost: LaneResident {
     func drain(at now: Instant) {
         guard let (events, hasGap) = feed?.take() else { return }
         api.hub.accept(events, hasGap: hasGap, at: now)
-    }
-}
-
-/// Who is let in without a token: whoever can open the socket in the file system, and programs of this machine. A page of another origin that
-/// a browser shows here is neither.
-enum LoopbackRule {
-    /// nil: the request is let in.
-    static func refusal(_ ask: HTTPAsk) -> HTTPReply? {
-        guard !ask.isLocal else { return nil }
-        let host = ask.request.head.authority ?? ""
-        // A name of somebody else's that leads here, as in DNS rebinding, is none of this server's.
-        guard names.contains(Self.name(of: host)) else {
-            return Problem(.misdirectedRequest, "wrongHost", "this server is called by its loopback address, and not as '\(host)'").reply
-        }
-        guard let origin = ask.request.head.headerFields[.origin], origin != "http://\(host)" else { return nil }
-        return Problem(.forbidden, "wrongOrigin", "a page of \(origin) may not ask here").reply
-    }
-
-    private static let names: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
-
-    /// Without its port.
-    private static func name(of host: String) -> String {
-        guard let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") else { return host }
-        return String(host[..<colon])
     }
 }

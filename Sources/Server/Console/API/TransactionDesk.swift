@@ -119,7 +119,11 @@ final class TransactionDesk {
     func advance(to now: Instant) { for key in waiting { settle(key, at: now) } }
 
     /// The outcome of a transaction; nil where it is not known, or not any more.
-    func outcome(of key: String) -> HTTPReply? { entries[key].flatMap { reply(to: $0, .accepted) } }
+    func outcome(of key: String, _ grant: AccessGrant) -> HTTPReply? {
+        guard let entry = entries[key] else { return nil }
+        if case .success(let receipt) = entry.result, !grant.covers(receipt.line) { return nil }
+        return reply(to: entry, .accepted)
+    }
 
     /// Answers those who have waited long enough.
     private func settle(_ key: String, at now: Instant) {

@@ -8,9 +8,12 @@ struct EventFilter: Sendable {
     var types: Set<EventType>?
     var line: Text?
     var call: CallUUID?
+    /// Those that the reader may hear of; nil: all, and what concerns no line.
+    var lines: Set<Text>?
 
     func takes(_ event: PublicEvent) -> Bool {
         (types?.contains(event.type) ?? true) && (line.map { $0 == event.line } ?? true) && (call.map { $0 == event.call } ?? true)
+            && (lines?.contains(event.line) ?? true)
     }
 }
 
@@ -46,6 +49,13 @@ final class EventHub {
     }
 
     var readerCount: Int { readers.count }
+
+    /// The end of the journal, before the gateway runs: whoever was cut off by a restart goes on in it.
+    func restore(_ tail: JournalReader.Tail) {
+        isCut = true
+        if let start = tail.start { runs.note(start) } else if tail.events.first?.kind != .gatewayStarted { return }
+        for event in tail.events { accept(event, at: .zero) }
+    }
 
     /// - Parameter hasGap: events before these were lost: nobody who listens can go on.
     func accept(_ events: [JournalEvent], hasGap: Bool = false, at now: Instant) {

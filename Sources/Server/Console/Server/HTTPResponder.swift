@@ -4,19 +4,21 @@ import HTTP
 import Primitives
 
 /// A request with what its path names.
-public struct HTTPAsk {
-    public let request: IncomingRequest
+struct HTTPAsk {
+    let request: IncomingRequest
     /// By the names in the braces of the route's pattern.
-    public let parameters: [String: String]
+    let parameters: [String: String]
     /// Came over a socket of this machine's file system: who may open that may do everything.
-    public let isLocal: Bool
+    let isLocal: Bool
     /// Who asks: the source of the connection.
-    public let source: SocketAddress
-    public let now: Instant
+    let source: SocketAddress
+    let now: Instant
+    /// What whoever asks may do.
+    var grant = AccessGrant.everything
 }
 
 /// Answers one request. Lane-confined: to be used on the server's lane, once; when the client has gone it does nothing.
-public final class HTTPResponder {
+final class HTTPResponder {
     private weak var server: HTTPServer?
     private let connection: UInt64
     let method: HTTPRequest.Method
@@ -26,7 +28,7 @@ public final class HTTPResponder {
         (self.server, self.connection, self.method) = (server, connection, method)
     }
 
-    public func reply(_ reply: HTTPReply, at now: Instant) {
+    func reply(_ reply: HTTPReply, at now: Instant) {
         guard !isUsed else { return assertionFailure("a request is answered once") }
         isUsed = true
         server?.answer(connection, reply, at: now)
@@ -36,7 +38,7 @@ public final class HTTPResponder {
     ///
     /// - Parameter ended: called once when the client went, or did not read; not for an end of ours.
     /// - Returns: nil when the client has gone.
-    public func stream(type: String, at now: Instant, ended: @escaping () -> Void) -> HTTPStream? {
+    func stream(type: String, at now: Instant, ended: @escaping () -> Void) -> HTTPStream? {
         guard !isUsed, let server else { return nil }
         isUsed = true
         return server.beginStream(connection, type: type, at: now, ended: ended)
@@ -44,17 +46,17 @@ public final class HTTPResponder {
 }
 
 /// An answer that goes on. Lane-confined.
-public final class HTTPStream {
+final class HTTPStream {
     private weak var server: HTTPServer?
     private let connection: UInt64
     /// Bytes that may wait for a client that does not read: one more ends the stream.
-    public static let mostUnsent = 1 << 20
+    static let mostUnsent = 1 << 20
 
     init(_ server: HTTPServer, _ connection: UInt64) { (self.server, self.connection) = (server, connection) }
 
     /// Sends a piece. When too much waits for the client the stream ends, as if the client had gone.
-    public func send(_ bytes: [UInt8], at now: Instant) { server?.send(bytes, over: connection, at: now) }
+    func send(_ bytes: [UInt8], at now: Instant) { server?.send(bytes, over: connection, at: now) }
 
     /// The last piece was sent.
-    public func end(at now: Instant) { server?.endStream(connection, at: now) }
+    func end(at now: Instant) { server?.endStream(connection, at: now) }
 }

@@ -1,12 +1,12 @@
 import HTTP
 
 /// What a server answers: a table of methods and paths.
-public struct HTTPRoutes {
+struct HTTPRoutes {
     /// One of them.
-    public struct Route {
-        public let method: HTTPRequest.Method
+    struct Route {
+        let method: HTTPRequest.Method
         /// `/v1/calls/{id}/answer`: what stands in braces matches one segment, and is named.
-        public let pattern: String
+        let pattern: String
         fileprivate let segments: [String]
         fileprivate let handle: (HTTPAsk, HTTPResponder) -> Void
     }
@@ -18,14 +18,14 @@ public struct HTTPRoutes {
         case none
     }
 
-    public private(set) var all: [Route] = []
+    private(set) var all: [Route] = []
     /// By the number of segments: a request looks at those only that can match.
     private var bySize: [Int: [Int]] = [:]
 
-    public init() {}
+    init() {}
 
     /// - Parameter handle: called on the server's lane; it uses the responder once, there, at once or later.
-    public mutating func on(_ method: HTTPRequest.Method, _ pattern: String, _ handle: @escaping (HTTPAsk, HTTPResponder) -> Void) {
+    mutating func on(_ method: HTTPRequest.Method, _ pattern: String, _ handle: @escaping (HTTPAsk, HTTPResponder) -> Void) {
         let segments = pattern.split(separator: "/").map(String.init)
         bySize[segments.count, default: []].append(all.count)
         all.append(Route(method: method, pattern: pattern, segments: segments, handle: handle))

@@ -7,9 +7,9 @@ import Runtime
 /// A server of HTTP/1.1 on a lane: its connections, bounded in number, size and time, and the answers of its routes.
 ///
 /// Lane-confined, as all that its routes touch.
-public final class HTTPServer: LaneResident {
+final class HTTPServer: LaneResident {
     /// Where it listens.
-    public enum Endpoint: Hashable, Sendable {
+    enum Endpoint: Hashable, Sendable {
         case tcp(SocketAddress)
         case tls(SocketAddress)
         /// A socket in the file system, which the user of the process alone may open.
@@ -17,44 +17,44 @@ public final class HTTPServer: LaneResident {
     }
 
     /// What clients may take.
-    public struct Limits: Sendable {
+    struct Limits: Sendable {
         /// At a time; for one more the one goes that has waited longest of those that have asked nothing.
-        public var connections = 256
+        var connections = 256
         /// From the first byte of a request, or the beginning of the connection, to the whole of it.
-        public var requestTimeout = Duration.seconds(10)
+        var requestTimeout = Duration.seconds(10)
         /// From an answer to the next request.
-        public var idleTimeout = Duration.seconds(60)
-        public var request = HTTPRequestReader.Limits()
+        var idleTimeout = Duration.seconds(60)
+        var request = HTTPRequestReader.Limits()
 
-        public init() {}
+        init() {}
     }
 
     /// What came of connections since the start.
-    public struct Counts: Sendable, Equatable {
-        public var connections: UInt64 = 0, requests: UInt64 = 0
+    struct Counts: Sendable, Equatable {
+        var connections: UInt64 = 0, requests: UInt64 = 0
         /// Answered because they were no requests, or too large.
-        public var refused: UInt64 = 0
+        var refused: UInt64 = 0
         /// Ended because they asked nothing in time.
-        public var late: UInt64 = 0
+        var late: UInt64 = 0
         /// Ended to make room for others, or not let in.
-        public var crowdedOut: UInt64 = 0
+        var crowdedOut: UInt64 = 0
         /// Ended because they did not read.
-        public var stalled: UInt64 = 0
+        var stalled: UInt64 = 0
     }
 
     private unowned let lane: any LaneDoor
     private let routes: HTTPRoutes
     private let limits: Limits
     private let notFound: HTTPReply
-    private let admit: (HTTPAsk) -> HTTPReply?
+    private let admit: (HTTPAsk) -> AccessControl.Decision
     private var listeners: [TCPListener] = []
     private var connections: [UInt64: HTTPConnection] = [:]
     private var last: UInt64 = 0
     /// Of the sessions that come.
-    public var tls: TLSContexts?
-    public private(set) var counts = Counts()
+    var tls: TLSContexts?
+    private(set) var counts = Counts()
     /// With the ports that the kernel chose, in the order of the endpoints.
-    public private(set) var addresses: [SocketAddress] = []
+    private(set) var addresses: [SocketAddress] = []
 
     /// Binds and listens.
     ///
@@ -64,11 +64,12 @@ public final class HTTPServer: LaneResident {
     ///   - routes: what it answers.
     ///   - limits: of all clients.
     ///   - notFound: the answer where no route has the path.
-    ///   - admit: asked before a route; its answer, where it has one, is that of the request.
+    ///   - admit: who may do what; asked before a route.
     ///   - lane: the lane that it lives on.
-    public init(
+    init(
         _ endpoints: [Endpoint], tls: TLSContexts? = nil, routes: HTTPRoutes, limits: Limits = Limits(),
-        notFound: HTTPReply = HTTPReply(.notFound), admit: @escaping (HTTPAsk) -> HTTPReply? = { _ in nil }, on lane: any LaneDoor
+        notFound: HTTPReply = HTTPReply(.notFound), admit: @escaping (HTTPAsk) -> AccessControl.Decision = { _ in .granted(.everything) },
+        on lane: any LaneDoor
     ) throws(SocketError) {
         (self.lane, self.tls, self.routes, self.limits, self.notFound) = (lane, tls, routes, limits, notFound)
         self.admit = admit
@@ -91,11 +92,11 @@ public final class HTTPServer: LaneResident {
     }
 
     /// Connections that are open.
-    public var connectionCount: Int { connections.count }
+    var connectionCount: Int { connections.count }
 
-    public var deadline: Instant? { connections.values.lazy.compactMap(\.deadline).min() }
+    var deadline: Instant? { connections.values.lazy.compactMap(\.deadline).min() }
 
-    public func advance(to now: Instant) {
+    func advance(to now: Instant) {
         for connection in connections.values {
             if let due = connection.due, due <= now {
                 counts.late += 1
@@ -107,7 +108,7 @@ public final class HTTPServer: LaneResident {
     }
 
     /// Takes no more connections; those that are open live on.
-    public func stopListening() {
+    func stopListening() {
         for listener in listeners { listener.close() }
     }
 }
@@ -205,9 +206,14 @@ extension HTTPServer {
         let responder = HTTPResponder(self, connection.id, request.head.method)
         switch routes.match(request) {
         case .found(let route, let parameters):
-            let ask = HTTPAsk(
+            var ask = HTTPAsk(
                 request: request, parameters: parameters, isLocal: connection.isLocal, source: connection.source, now: now)
-            if let refusal = admit(ask) { responder.reply(refusal, at: now) } else { route.run(ask, responder) }
+            switch admit(ask) {
+            case .refused(let refusal): responder.reply(refusal, at: now)
+            case .granted(let grant):
+                ask.grant = grant
+                route.run(ask, responder)
+            }
         case .otherMethods(let methods):
             let allowed = methods.contains(.get) ? methods + [.head] : methods
             var reply = HTTPReply(request.head.method == .options ? .noContent : .methodNotAllowed)

@@ -1,3 +1,4 @@
+import Console
 import Gateway
 import Logging
 import Runtime
@@ -7,19 +8,21 @@ import Synchronization
 final class Reload: Sendable {
     private let read: @Sendable () throws -> ServeConfiguration
     private let server: GatewayServer
+    private let control: ControlServer?
     private let log: NoticeLog
     /// In force.
     private let current: Mutex<ServeConfiguration>
 
     /// - Parameters:
     ///   - configuration: that the server was started with.
+    ///   - control: gets the certificates, too.
     ///   - read: reads it again, from the same file, environment and flags.
     init(
-        _ configuration: ServeConfiguration, _ server: GatewayServer, _ log: NoticeLog,
+        _ configuration: ServeConfiguration, _ server: GatewayServer, _ control: ControlServer?, _ log: NoticeLog,
         read: @escaping @Sendable () throws -> ServeConfiguration
     ) {
         current = Mutex(configuration)
-        (self.server, self.log, self.read) = (server, log, read)
+        (self.server, self.control, self.log, self.read) = (server, control, log, read)
     }
 
     /// Blocks until all is adopted, but for directories, which are loaded by and by.
@@ -28,6 +31,7 @@ final class Reload: Sendable {
             let wanted = try read(), before = current.withLock(\.self), adopted = before.adopting(wanted)
             let change = try server.reload(adopted.server)
             current.withLock { $0 = adopted }
+            if adopted.controlTLS, let tls = adopted.tlsSettings { control?.use(try TLSContexts(tls)) }
             log.say(.notice, "the configuration was read again: \(change.text)")
             if adopted.tlsSettings != nil { log.say(.notice, "the certificates were read again") }
             let fixed = wanted.settings(otherThanIn: before).filter { !ServeConfiguration.changeable.contains($0) }

@@ -67,7 +67,7 @@ struct Serve: ExplainedCommand {
             try? StandardOutput.print(
                 "hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
-        let reload = Reload(configuration, server, log) { [options] in try options.load() }
+        let reload = Reload(configuration, server, control, log) { [options] in try options.load() }
         stop.onReload = { reload.perform() }
         control?.begin(server) { [stop] in stop.askReload() }
         let name = Self.advertisedName(configuration, server, log)
@@ -103,7 +103,7 @@ struct Serve: ExplainedCommand {
     private static func pushTrust(_ configuration: ServeConfiguration) throws -> TLSContexts {
         var settings = TLSSettings()
         settings.serverAuthorities = configuration.serverAuthorities
-        do throws(TLSError) { return try TLSContexts(settings) } catch { throw Failure.cannotRun(error.description) }
+        return try contexts(settings)
     }
 
     private static func start(
@@ -125,9 +125,23 @@ struct Serve: ExplainedCommand {
     private static func control(_ configuration: ServeConfiguration) throws -> ControlServer? {
         let (path, addresses) = (configuration.controlPath, configuration.controlAddresses)
         guard path != nil || !addresses.isEmpty else { return nil }
-        do throws(SocketError) { return try ControlServer(path: path, addresses: addresses, version: Hookswitch.version) } catch {
-            throw Failure.cannotRun("the control interface: \(error.description)")
+        let tokens = configuration.controlTokens.map(AccessTokenFile.init)
+        if let open = addresses.first(where: { !$0.address.isLoopback }), try Self.count(of: tokens) == 0 {
+            throw Failure.cannotRun("the control interface: \(open) needs a token: 'hookswitch token create NAME' makes one")
         }
+        let tls = try configuration.controlTLS ? configuration.tlsSettings.map(Self.contexts) : nil
+        do throws(SocketError) {
+            return try ControlServer(
+                path: path, addresses: addresses, tls: tls, tokens: tokens, journal: configuration.journalFile, version: Hookswitch.version)
+        } catch { throw Failure.cannotRun("the control interface: \(error.description)") }
+    }
+
+    private static func contexts(_ settings: TLSSettings) throws -> TLSContexts {
+        do throws(TLSError) { return try TLSContexts(settings) } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    private static func count(of file: AccessTokenFile?) throws -> Int {
+        do { return try file?.read().count ?? 0 } catch { throw Failure.cannotRun("\(error)") }
     }
 
     private static func advertisedName(_ configuration: ServeConfiguration, _ server: GatewayServer, _ log: NoticeLog) -> AdvertisedName? {

@@ -45,7 +45,9 @@ struct StartupSummary: Encodable {
         journal = configuration.journalFile
         database = configuration.databaseFile
         metrics = configuration.metricsAddress.map { "http://\($0)/metrics" }
-        control = (configuration.controlPath.map { [$0] } ?? []) + configuration.controlAddresses.map { "http://\($0)/v1" }
+        control =
+            (configuration.controlPath.map { [$0] } ?? [])
+            + configuration.controlAddresses.map { "http\(configuration.controlTLS ? "s" : "")://\($0)/v1" }
         directories = configuration.directories.map { source in
             let enabled = gateway.lines.filter { $0.directories.contains(source.name) }
             return Directory(name: source.name, block: source.block, identify: source.identify, lines: enabled.map(\.number.description))

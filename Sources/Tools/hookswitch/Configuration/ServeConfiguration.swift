@@ -41,8 +41,11 @@ struct ServeConfiguration {
         case .none: nil
         }
     }
-    /// Where the control interface is asked over TCP: loopback alone.
+    /// Where the control interface is asked over TCP.
     var controlAddresses: [SocketAddress] = []
+    var controlTLS = false
+    /// The file of tokens; in `dataFolder` unless given.
+    var controlTokens: String?
     /// The folder for what is kept; nil: nothing is written to disk.
     var dataFolder: String?
     /// The database of what lines remember; nil: it stays in memory.
@@ -144,6 +147,7 @@ struct ServeConfiguration {
     func check() throws {
         try checkGroups()
         try checkAddresses()
+        try checkControl()
         if trace.media != .none, trace.file == nil {
             throw ConfigurationError(place: place(of: "trace.rtp"), message: "needs trace.file, where the packets go")
         }
@@ -196,6 +200,21 @@ struct ServeConfiguration {
     /// With its file and line, where it stands in one.
     func place(of name: String) -> String { places[name] ?? name }
 
+    /// Who steers the gateway from elsewhere shows a token, and nobody on the way reads it.
+    private func checkControl() throws {
+        if controlTLS, certificates.isEmpty {
+            throw ConfigurationError(place: place(of: "api.tls"), message: "needs sip.tls.certificate and sip.tls.key")
+        }
+        guard let open = controlAddresses.first(where: { !$0.address.isLoopback }) else { return }
+        let others = "others can reach \(open): "
+        if !controlTLS {
+            throw ConfigurationError(place: place(of: "api.listen"), message: others + "set api.tls to true, or take 127.0.0.1")
+        }
+        if controlTokens == nil {
+            throw ConfigurationError(place: place(of: "api.listen"), message: others + "set api.tokens to a file of tokens, or data")
+        }
+    }
+
     /// A port of an address can be bound once; TLS and monitors have TCP's.
     private func checkAddresses() throws {
         let datagrams = udp.map { ("sip.udp", $0) }
@@ -220,6 +239,7 @@ struct ServeConfiguration {
         for index in gateway.lines.indices where !linesWithTimeZone.contains(index) {
             gateway.lines[index].doNotDisturb.schedule.timeZone = timeZone
         }
+        if controlTokens == nil, let dataFolder { controlTokens = dataFolder + "/tokens.json" }
         if journalFile == nil, let dataFolder { journalFile = dataFolder + "/journal.jsonl" }
     }
 }

@@ -77,8 +77,16 @@ extension Setting {
         ) { $0.controlSocket = try $1.text == "none" ? .none : .path($1.text) },
         Setting(
             path: "api.listen", takes: "addresses", default: .unset("the socket alone"),
-            help: "HTTP for the control interface /v1, on loopback addresses (port 8080): who can reach them may do everything"
-        ) { $0.controlAddresses = try $1.list { try $0.loopback(8_080) } },
+            help: "HTTP for the control interface /v1 (port 8080); an address that others can reach needs api.tls and tokens"
+        ) { $0.controlAddresses = try $1.list { try $0.listening(8_080) } },
+        Setting(
+            path: "api.tls", takes: "true|false", default: .value("false"),
+            help: "HTTPS in the place of HTTP, with the certificates of sip.tls"
+        ) { $0.controlTLS = try $1.flag },
+        Setting(
+            path: "api.tokens", takes: "file", default: .unset("tokens.json in the data folder"),
+            help: "tokens of those who may ask over api.listen ('hookswitch token'); without one all of this machine may"
+        ) { $0.controlTokens = try $1.text },
         Setting(
             path: "log.level", takes: "level", default: .value("info"),
             help: "debug (each SIP message), info (each call and registration), notice, warning, error or critical; trace is as debug"

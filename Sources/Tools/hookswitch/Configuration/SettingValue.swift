@@ -112,15 +112,6 @@ struct SettingValue {
         return address
     }
 
-    /// An address of this machine that nobody else can reach.
-    func loopback(_ defaultPort: UInt16) throws -> SocketAddress {
-        let address = try listening(defaultPort)
-        guard address.address.isLoopback else {
-            throw fail("takes a loopback address as 127.0.0.1:\(defaultPort), got \(shown), which others can reach")
-        }
-        return address
-    }
-
     /// An address and port that somebody else listens on.
     func server(_ defaultPort: UInt16) throws -> SocketAddress {
         let address = try address(defaultPort)

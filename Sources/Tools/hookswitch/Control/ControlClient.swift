@@ -16,12 +16,14 @@ struct ControlClient {
     }
 
     let place: Place
+    /// Shown to a server over TCP; nil: none.
+    var token: String?
 
     /// - Parameter body: JSON; nil: none.
     /// - Throws: `cannotRun` where nobody answers.
     func ask(_ method: HTTPRequest.Method, _ path: String, _ body: (some Encodable)?) throws -> Answer {
         var connection = try Connection(place), answer = Answer(status: 0, content: Data())
-        try connection.send(method, path, try body.map { try JSONEncoder().encode($0) })
+        try connection.send(method, path, token, try body.map { try JSONEncoder().encode($0) })
         var reader = HTTPResponseReader(to: method)
         try connection.read(&reader) { output in
             switch output {
@@ -38,7 +40,7 @@ struct ControlClient {
     /// - Returns: the answer, where it is not a good one.
     func stream(_ path: String, take: ([UInt8]) throws -> Bool) throws -> Answer? {
         var connection = try Connection(place), answer = Answer(status: 0, content: Data())
-        try connection.send(.get, path, nil)
+        try connection.send(.get, path, token, nil)
         var reader = HTTPResponseReader(to: .get)
         try connection.read(&reader) { output in
             switch output {
@@ -91,13 +93,14 @@ extension ControlClient {
             throw Failure.cannotRun("--server: nobody listens at \(host):\(port) (\(String(cString: strerror(errno))))")
         }
 
-        mutating func send(_ method: HTTPRequest.Method, _ path: String, _ body: Data?) throws {
+        mutating func send(_ method: HTTPRequest.Method, _ path: String, _ token: String?, _ body: Data?) throws {
             let host =
                 switch place {
                 case .socket: "localhost"
                 case .server(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
                 }
             var head = "\(method.rawValue) \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n"
+            if let token { head += "Authorization: Bearer \(token)\r\n" }
             if let body { head += "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n" }
             var rest = (Array((head + "\r\n").utf8) + (body ?? Data()))[...]
             while !rest.isEmpty {

@@ -14,14 +14,35 @@ struct ControlOptions: ParsableArguments {
         help: ArgumentHelp("Its control interface over TCP, as http://127.0.0.1:8080 (default: the socket).", valueName: "address"))
     var server: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token for --server (default: none is shown). A token on a command line could be read by others.",
+            valueName: "file"))
+    var tokenFile: String?
+
     func client() throws -> ControlClient {
-        guard let server else { return ControlClient(place: .socket(path: socket ?? folder + "/hookswitch.sock")) }
+        guard let server else {
+            guard tokenFile == nil else { throw Failure.usage("--token-file goes with --server: the socket needs no token") }
+            return ControlClient(place: .socket(path: socket ?? folder + "/hookswitch.sock"))
+        }
         guard data == nil, socket == nil else { throw Failure.usage("--server names the gateway already: leave --data and --socket out") }
         let text = server.contains("://") ? server : "http://" + server
         guard let url = URL(string: text), url.scheme == "http", let host = url.host(percentEncoded: false), !host.isEmpty,
             let port = UInt16(exactly: url.port ?? 8_080), ["", "/"].contains(url.path)
         else { throw Failure.usage("--server takes an address as http://127.0.0.1:8080, got '\(server)'") }
-        return ControlClient(place: .server(host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port))
+        let place = ControlClient.Place.server(host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
+        return ControlClient(place: place, token: try tokenFile.map(Self.token))
+    }
+
+    private static func token(in path: String) throws -> String {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw Failure.usage("--token-file \(path): cannot be read")
+        }
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw Failure.usage("--token-file \(path): there is no token in it")
+        }
+        return token
     }
 
     private var folder: String { data ?? ProcessInfo.processInfo.environment["HOOKSWITCH_DATA"] ?? "data" }

@@ -1,0 +1,23 @@
+import HTTP
+
+/// What a token permits.
+public enum AccessScope: String, CaseIterable, Codable, Sendable {
+    /// Calls, lines, recents, events.
+    case read
+    /// Transactions, and what has one action.
+    case control
+    /// Do Not Disturb and block lists.
+    case lines
+    /// Drain and reload.
+    case admin
+
+    /// That of a request.
+    static func needed(by request: IncomingRequest) -> AccessScope {
+        if request.head.method == .get || request.head.method == .head { return .read }
+        switch request.target.segments.dropFirst().first {
+        case "lines": return .lines
+        case "server": return .admin
+        default: return .control
+        }
+    }
+}

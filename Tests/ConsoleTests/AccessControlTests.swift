@@ -1,0 +1,115 @@
+import Foundation
+import HTTP
+import Primitives
+import Testing
+
+@testable import Console
+
+@Suite struct AccessControlTests {
+    private static let noon = Date(timeIntervalSince1970: 1_000_000)
+
+    /// A file of tokens that lives as long as the test.
+    private final class Folder {
+        let file: AccessTokenFile
+        init() { file = AccessTokenFile(path: FileManager.default.temporaryDirectory.appending(path: "tokens-\(UUID()).json").path) }
+        deinit { unlink(file.path) }
+    }
+
+    private static func ask(
+        _ method: HTTPRequest.Method = .get, _ path: String = "/v1/calls", token: String? = nil, isLocal: Bool = false,
+        at now: Instant = .zero,
+        from source: UInt32 = 0xC000_0201, _ fields: HTTPFields = [:]
+    ) throws -> HTTPAsk {
+        var request = IncomingRequest(method, try #require(RequestTarget(path)))
+        request.head.authority = "127.0.0.1:8080"
+        request.head.headerFields = fields
+        if let token { request.head.headerFields[.authorization] = "Bearer \(token)" }
+        return HTTPAsk(
+            request: request, parameters: [:], isLocal: isLocal, source: SocketAddress(IPAddress(v4: source), port: 1), now: now)
+    }
+
+    private static func status(_ decision: AccessControl.Decision) -> Int {
+        switch decision {
+        case .granted: 200
+        case .refused(let reply): reply.status.code
+        }
+    }
+
+    @Test func `without tokens this machine may do everything, and with one nobody may without it`() throws {
+        let folder = Folder(), access = AccessControl(folder.file, date: { Self.noon })
+        #expect(Self.status(access.decide(try Self.ask(.post, "/v1/server/drain"))) == 200)
+        let (kept, secret) = AccessToken.make(name: "a", scopes: [.read], lines: nil, expires: nil)
+        try folder.file.write([kept])
+        let later = Instant(nanoseconds: 2_000_000_000)
+        #expect(Self.status(access.decide(try Self.ask(at: later))) == 401)
+        #expect(Self.status(access.decide(try Self.ask(token: secret, at: later))) == 200)
+        #expect(Self.status(access.decide(try Self.ask(.post, token: secret, at: later))) == 403, "the scope is read")
+        #expect(Self.status(access.decide(try Self.ask(.post, "/v1/server/drain", isLocal: true, at: later))) == 200)
+        // A list that is emptied lets nobody in again.
+        try folder.file.write([])
+        #expect(Self.status(access.decide(try Self.ask(token: secret, at: later + .seconds(2)))) == 401)
+        let text = try String(contentsOfFile: folder.file.path, encoding: .utf8)
+        #expect(!text.contains(secret))
+        var status = stat()
+        #expect(stat(folder.file.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test(
+        arguments: [
+            (.get, "/v1/calls", .read), (.head, "/v1/lines", .read), (.post, "/v1/calls", .control), (.post, "/v1/transactions", .control),
+            (.post, "/v1/calls/x/end", .control), (.put, "/v1/lines/1/dnd", .lines), (.delete, "/v1/lines/1/blocked/2", .lines),
+            (.post, "/v1/server/reload", .admin), (.post, "/", .control),
+        ] as [(HTTPRequest.Method, String, AccessScope)])
+    func `each request needs one scope`(method: HTTPRequest.Method, path: String, scope: AccessScope) throws {
+        let folder = Folder(),
+            tokens = AccessScope.allCases.map { AccessToken.make(name: $0.rawValue, scopes: [$0], lines: nil, expires: nil) }
+        try folder.file.write(tokens.map(\.kept))
+        let access = AccessControl(folder.file)
+        for (kept, secret) in tokens {
+            #expect(
+                Self.status(access.decide(try Self.ask(method, path, token: secret))) == (kept.scopes == [scope] ? 200 : 403),
+                "\(kept.name)")
+        }
+    }
+
+    @Test func `a token ends, and is for its lines`() throws {
+        let folder = Folder(), access = AccessControl(folder.file, date: { Self.noon })
+        let over = AccessToken.make(name: "over", scopes: [.read], lines: nil, expires: Self.noon.addingTimeInterval(-1))
+        let some = AccessToken.make(name: "some", scopes: [.read], lines: ["1001"], expires: Self.noon.addingTimeInterval(1))
+        try folder.file.write([over.kept, some.kept])
+        #expect(Self.status(access.decide(try Self.ask(token: over.secret))) == 401)
+        guard case .granted(let grant) = access.decide(try Self.ask(token: some.secret)) else { throw Refused() }
+        #expect(grant.covers("1001") && !grant.covers("1002") && !grant.covers(""))
+    }
+
+    @Test func `a source that tries tokens waits, and a right one is let in all the same`() throws {
+        let folder = Folder(), access = AccessControl(folder.file),
+            (kept, secret) = AccessToken.make(name: "a", scopes: [.read], lines: nil, expires: nil)
+        try folder.file.write([kept])
+        let answers = try (0...AccessControl.mostWrong).map { _ in Self.status(access.decide(try Self.ask(token: "wrong"))) }
+        #expect(answers == Array(repeating: 401, count: AccessControl.mostWrong) + [429])
+        #expect(Self.status(access.decide(try Self.ask(token: secret))) == 200)
+        #expect(Self.status(access.decide(try Self.ask(token: "wrong", from: 0xC000_0202))) == 401, "another source")
+        #expect(Self.status(access.decide(try Self.ask(token: "wrong", at: Instant(nanoseconds: 61_000_000_000)))) == 401, "a minute later")
+    }
+
+    @Test func `a page of another origin may not use a token either`() throws {
+        let folder = Folder(), access = AccessControl(folder.file),
+            (kept, secret) = AccessToken.make(name: "a", scopes: [.read], lines: nil, expires: nil)
+        try folder.file.write([kept])
+        #expect(Self.status(access.decide(try Self.ask(token: secret, [.origin: "https://evil.example"]))) == 403)
+        #expect(Self.status(access.decide(try Self.ask(token: secret, [.origin: "https://127.0.0.1:8080"]))) == 200)
+    }
+
+    @Test func `a file that cannot be read leaves what held`() throws {
+        let folder = Folder(), access = AccessControl(folder.file),
+            (kept, secret) = AccessToken.make(name: "a", scopes: [.read], lines: nil, expires: nil)
+        try folder.file.write([kept])
+        #expect(Self.status(access.decide(try Self.ask(token: secret))) == 200)
+        try "{".write(toFile: folder.file.path, atomically: true, encoding: .utf8)
+        #expect(throws: AccessTokenFile.Failure.self) { try folder.file.read() }
+        #expect(Self.status(access.decide(try Self.ask(token: secret, at: Instant(nanoseconds: 5_000_000_000)))) == 200)
+    }
+
+    private struct Refused: Error {}
+}

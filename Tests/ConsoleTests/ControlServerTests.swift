@@ -1,0 +1,282 @@
+import CallJournal
+import CallKit
+import Foundation
+import Primitives
+import Runtime
+import SIP
+import Synchronization
+import Testing
+
+@testable import Console
+@testable import Gateway
+
+/// A gateway that answers from a script, at once or when it is told to.
+private final class ScriptedGateway: GatewayControl {
+    struct State {
+        var orders: [TransactionOrder] = []
+        var error: TransactionOrderError?
+        /// Completions that wait.
+        var waiting: [@Sendable () -> Void] = []
+        var isSlow = false
+        var lineAsks = 0
+        var isDraining = false
+        var isDoNotDisturbOn = false
+    }
+    let state = Mutex(State())
+    static let action = UUID(uuidString: "00000000-0000-0000-0000-00000000AC71")!
+
+    func request(_ order: TransactionOrder, then: @escaping @Sendable (Result<TransactionReceipt, TransactionOrderError>) -> Void) {
+        let (error, isSlow) = state.withLock { state in
+            state.orders.append(order)
+            return (state.error, state.isSlow)
+        }
+        let receipt = TransactionReceipt(
+            id: order.id ?? UUID(), line: order.line ?? "1001",
+            actions: order.actions.map { .init(id: Self.action, call: $0.call ?? UUID(), name: $0.name) })
+        let answer: @Sendable () -> Void = { then(error.map(Result.failure) ?? .success(receipt)) }
+        if isSlow { state.withLock { $0.waiting.append(answer) } } else { answer() }
+    }
+
+    func lineSummaries(then: @escaping @Sendable ([LineSummary]) -> Void) {
+        let isOn = state.withLock { state in
+            state.lineAsks += 1
+            return state.isDoNotDisturbOn
+        }
+        then([
+            LineSummary(
+                number: "1001", name: "Alice", kind: .devices, isDoNotDisturbOn: isOn,
+                devices: [.init(contact: "sip:a@x", agent: "phone", expires: 60)], blocked: ["+39"])
+        ])
+    }
+
+    func recents(ofLine number: Text, then: @escaping @Sendable ([RecentCall]?) -> Void) { then(number == "1001" ? [] : nil) }
+    func setDoNotDisturb(_ isOn: Bool, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        if number == "1001" { state.withLock { $0.isDoNotDisturbOn = isOn } }
+        then(number == "1001")
+    }
+    func setBlocked(_ isBlocked: Bool, caller: CXHandle, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        then(number == "1001")
+    }
+    func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void) { then(target.user == "1002") }
+    func drain() { state.withLock { $0.isDraining = true } }
+}
+
+extension RealTime {
+    @Suite(.timeLimit(.minutes(30))) struct ControlServerTests {
+        private let gateway = ScriptedGateway()
+        private let server: ControlServer
+        private static let call = UUID(uuidString: "0B000000-0000-4000-8000-000000000001")!
+
+        init() throws {
+            server = try ControlServer(path: nil, addresses: [anyLoopbackPort], version: "1.2.3")
+            server.begin(gateway) {}
+        }
+
+        private func visitor() throws -> Visitor { try Visitor(to: try #require(server.addresses.first)) }
+
+        private func ask(_ method: String, _ path: String, _ body: String? = nil, _ fields: String = "") throws -> (
+            status: Int, body: [String: Any]
+        ) {
+            let visitor = try visitor()
+            visitor.write(Self.request(method, path, body, fields))
+            return try Self.read(visitor)
+        }
+
+        private static func request(_ method: String, _ path: String, _ body: String?, _ fields: String = "") -> String {
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(fields)"
+                + (body.map { "Content-Length: \($0.utf8.count)\r\n\r\n\($0)" } ?? "\r\n")
+        }
+
+        private static func read(_ visitor: Visitor) throws -> (status: Int, body: [String: Any]) {
+            let text = try #require(visitor.readToEnd()), parts = text.components(separatedBy: "\r\n\r\n")
+            let status = try #require(Int(text.dropFirst(9).prefix(3)))
+            let body = (try? JSONSerialization.jsonObject(with: Data((parts.count > 1 ? parts[1] : "").utf8))) as? [String: Any]
+            return (status, body ?? [:])
+        }
+
+        private func tell(_ sequence: UInt64, _ kind: JournalEvent.Kind, call: UUID? = call, _ details: JournalEvent.Details = [:]) {
+            server.note(
+                JournalEvent(sequence: sequence, time: .zero, call: call.map(CallUUID.init), line: "1001", kind: kind, details: details))
+        }
+
+        @Test(
+            arguments: [
+                (#"{"actions": []}"#, 409, "emptyTransaction"),
+                (#"{"actions": [{"type": "CXEndCallAction"}]}"#, 400, "actions[0].call is missing"),
+                (
+                    #"{"actions": [{"type": "CXEndCall", "call": "0B000000-0000-4000-8000-000000000001"}]}"#, 400,
+                    "actions[0].type: 'CXEndCall' is none of"
+                ),
+                (#"{"actions": [{"type": "CXEndCallAction", "call": "x"}]}"#, 400, "actions[0].call"),
+                (#"{"actions": [{"type": "CXStartCallAction"}]}"#, 400, "actions[0].handle is missing"),
+                (
+                    #"{"actions": [{"type": "CXPlayDTMFCallAction", "call": "0B000000-0000-4000-8000-000000000001", "digits": "1x"}]}"#,
+                    400, "actions[0].digits"
+                ),
+                (
+                    #"{"actions": [{"type": "CXSetHeldCallAction", "call": "0B000000-0000-4000-8000-000000000001"}]}"#, 400,
+                    "actions[0].onHold is missing"
+                ),
+                (#"{"actions": 5}"#, 400, "actions must be"), ("{", 400, "the content is no JSON"), (#"{}"#, 400, "actions is missing"),
+                (#"{"actions": [], "wait": "done"}"#, 400, "wait: 'done' is none of accepted, performed, connected"),
+                (#"{"actions": [], "within": 500}"#, 400, "within: "),
+            ] as [(String, Int, String)])
+        func `what is no transaction is told where it is wrong`(body: String, status: Int, words: String) throws {
+            if status == 409 { gateway.state.withLock { $0.error = .refused(.emptyTransaction) } }
+            let answer = try ask("POST", "/v1/transactions", body)
+            #expect(
+                answer.status == status && "\(answer.body["code"] ?? "") \(answer.body["detail"] ?? "")".contains(words), "\(answer)")
+            #expect(
+                answer.body["type"] as? String == "urn:hookswitch:problem:\(answer.body["code"] ?? "")"
+                    && answer.body["status"] as? Int == status)
+        }
+
+        @Test func `actions become those of CallKit, in their order`() throws {
+            let id = Self.call.uuidString,
+                text =
+                    #"{"line": "1001", "actions": [{"type": "CXStartCallAction", "call": "\#(id)", "handle": {"value": "+391"}}, {"type": "CXAnswerCallAction", "call": "\#(id)"}, {"type": "CXSetHeldCallAction", "call": "\#(id)", "onHold": true}, {"type": "CXSetMutedCallAction", "call": "\#(id)", "muted": false}, {"type": "CXPlayDTMFCallAction", "call": "\#(id)", "digits": "1*A"}, {"type": "CXEndCallAction", "call": "\#(id)"}]}"#
+            #expect(try ask("POST", "/v1/transactions", text).status == 202)
+            let order = try #require(gateway.state.withLock { $0.orders.first })
+            #expect(order.line == "1001")
+            #expect(
+                order.actions == [
+                    .start(call: Self.call, CallRequest(handle: CXHandle(type: .phoneNumber, value: "+391"))), .answer(Self.call),
+                    .setHeld(Self.call, true), .setMuted(Self.call, false), .playDTMF(Self.call, digits: "1*A"), .end(Self.call),
+                ])
+        }
+
+        @Test func `the same transaction again has the same outcome, and another under its UUID is refused`() throws {
+            let id = UUID().uuidString, call = Self.call.uuidString
+            func body(_ type: String) -> String { #"{"id": "\#(id)", "actions": [{"type": "\#(type)", "call": "\#(call)"}]}"# }
+            let first = try ask("POST", "/v1/transactions", body("CXEndCallAction")),
+                again = try ask("POST", "/v1/transactions", body("CXEndCallAction"))
+            #expect(first.status == 202 && again.status == 202 && first.body["id"] as? String == id && again.body["id"] as? String == id)
+            #expect(gateway.state.withLock { $0.orders.count } == 1, "it is asked for once")
+            let other = try ask("POST", "/v1/transactions", body("CXAnswerCallAction"))
+            #expect(other.status == 409 && other.body["code"] as? String == "idempotencyConflict")
+            #expect(try ask("GET", "/v1/transactions/\(id)").status == 202)
+            #expect(try ask("GET", "/v1/transactions/\(UUID())").status == 404)
+            for _ in 0..<2 {
+                #expect(try ask("POST", "/v1/calls", #"{"line": "1001", "to": "1002"}"#, "Idempotency-Key: k1\r\n").status == 202)
+            }
+            #expect(gateway.state.withLock { $0.orders.count } == 2)
+        }
+
+        @Test(arguments: [true, false]) func `a request waits until its actions are performed, whether the gateway or its events are first`(
+            isSlow: Bool
+        ) throws {
+            gateway.state.withLock { $0.isSlow = isSlow }
+            tell(1, .reportIncoming)
+            let visitor = try visitor()
+            visitor.write(Self.request("POST", "/v1/calls/\(Self.call)/end", #"{"wait": "performed"}"#))
+            try wait { gateway.state.withLock { $0.orders.count } == 1 }
+            tell(2, .actionFulfilled, [.action: .init(ScriptedGateway.action), .class: "end"])
+            for answer in gateway.state.withLock({ $0.waiting }) { answer() }
+            let answer = try Self.read(visitor), action = try #require((answer.body["actions"] as? [[String: Any]])?.first)
+            #expect(answer.status == 200 && answer.body["state"] as? String == "performed" && action["state"] as? String == "fulfilled")
+            #expect(action["type"] as? String == "CXEndCallAction" && action["call"] as? String == Self.call.uuidString)
+        }
+
+        @Test func `a request waits until its call is connected, or no longer than it wants`() throws {
+            tell(1, .performStart)
+            let visitor = try visitor()
+            visitor.write(
+                Self.request(
+                    "POST", "/v1/transactions",
+                    #"{"wait": "connected", "actions": [{"type": "CXStartCallAction", "call": "\#(Self.call)", "handle": {"value": "1"}}]}"#
+                ))
+            try wait { gateway.state.withLock { $0.orders.count } == 1 }
+            tell(2, .actionFulfilled, [.action: .init(ScriptedGateway.action), .class: "start"])
+            let late = try ask(
+                "POST", "/v1/transactions",
+                #"{"wait": "connected", "within": 0.05, "actions": [{"type": "CXAnswerCallAction", "call": "\#(Self.call)"}]}"#)
+            #expect(late.status == 202 && late.body["state"] as? String == "accepted")
+            tell(3, .reportConnected)
+            #expect(try Self.read(visitor).status == 200)
+        }
+
+        @Test func `what the gateway refuses has CallKit's name for it`() throws {
+            for (error, status, code) in [
+                (.refused(.maximumCallGroupsReached), 409, "maximumCallGroupsReached"), (.noLine("7"), 404, "noLine"),
+                (.start(.noDevice), 409, "noDevice"),
+            ] as [(TransactionOrderError, Int, String)] {
+                gateway.state.withLock { $0.error = error }
+                let answer = try ask("POST", "/v1/calls", #"{"line": "1001", "to": "1002"}"#)
+                #expect(answer.status == status && answer.body["code"] as? String == code)
+            }
+            #expect(try ask("POST", "/v1/calls/\(UUID())/end").status == 404)
+            #expect(try ask("POST", "/v1/calls/x/end").status == 400)
+        }
+
+        @Test func `calls are read at a position, by line and state`() throws {
+            tell(1, .gatewayStarted, call: nil, [.run: "0123456789abcdef"])
+            tell(2, .reportIncoming, [.remote: "alice"])
+            let calls = try ask("GET", "/v1/calls?line=1001")
+            #expect(calls.status == 200 && calls.body["position"] as? String == "01234567.2")
+            #expect((calls.body["calls"] as? [[String: Any]])?.first?["id"] as? String == Self.call.uuidString)
+            for path in ["/v1/calls?line=1002", "/v1/calls?state=ended"] {
+                #expect((try ask("GET", path).body["calls"] as? [Any])?.isEmpty == true, "\(path)")
+            }
+            #expect(try ask("GET", "/v1/calls?state=gone").status == 400)
+            #expect(try ask("GET", "/v1/calls/\(Self.call)").body["handle"] as? String == "alice")
+            #expect(try ask("GET", "/v1/server").body["version"] as? String == "1.2.3")
+        }
+
+        @Test func `lines are asked for at most ten times a second, and what is told holds`() throws {
+            for _ in 0..<20 { #expect(try ask("GET", "/v1/lines").status == 200) }
+            #expect(gateway.state.withLock { $0.lineAsks } <= 3)
+            #expect(try ask("PUT", "/v1/lines/1001/dnd", #"{"on": true}"#).status == 204)
+            #expect(try ask("GET", "/v1/lines/1001/dnd").body["on"] as? Bool == true, "at once")
+            #expect(try ask("GET", "/v1/lines/1001").body["name"] as? String == "Alice")
+            #expect(try ask("GET", "/v1/lines/7").status == 404 && ask("PUT", "/v1/lines/7/dnd", #"{"on": true}"#).status == 404)
+            #expect(
+                try ask("PUT", "/v1/lines/1001/blocked/%2B39").status == 204 && ask("DELETE", "/v1/lines/1001/blocked/%2B39").status == 204)
+            #expect(try ask("GET", "/v1/lines/1001/recents").status == 200 && ask("GET", "/v1/lines/7/recents").status == 404)
+        }
+
+        @Test func `events are streamed from a position on, and a stream ends with the server`() throws {
+            tell(1, .gatewayStarted, call: nil, [.run: "0123456789abcdef"])
+            tell(2, .reportIncomingAccepted)
+            tell(3, .callEnded, [.reason: "remoteEnded"])
+            let visitor = try visitor()
+            visitor.write(Self.request("GET", "/v1/events?after=01234567.1&types=call.*", nil))
+            let text = visitor.read(until: "01234567.3\n")
+            #expect(text.contains("Content-Type: text/event-stream\r\n") && text.contains("id: 01234567.2\nevent: call.incoming\ndata: {"))
+            tell(4, .doNotDisturbChanged, call: nil, [.on: true])
+            tell(5, .callEnded)
+            #expect(visitor.read(until: "01234567.5\n").contains(#""prev":"01234567.3""#))
+            let again = try self.visitor()
+            again.write(Self.request("GET", "/v1/events?after=01234567.1", nil, "Last-Event-ID: 01234567.4\r\n"))
+            #expect(again.read(until: "01234567.5\n").contains("id: 01234567.5\n"), "the field of the browser is the later")
+            #expect(try ask("GET", "/v1/events?after=99999999.1").status == 410)
+            #expect(try ask("GET", "/v1/events?after=x").status == 400 && ask("GET", "/v1/events?types=calls").status == 400)
+            server.end()
+            #expect(visitor.readToEnd()?.hasSuffix("0\r\n\r\n") == true)
+        }
+
+        @Test func `before the gateway runs it says so`() throws {
+            let server = try ControlServer(path: nil, addresses: [anyLoopbackPort], version: "1"),
+                visitor = try Visitor(to: server.addresses[0])
+            visitor.write(Self.request("POST", "/v1/calls", #"{"line": "1001", "to": "1"}"#))
+            #expect(try Self.read(visitor).status == 503)
+        }
+
+        @Test func `a page of another origin, and a name that is none of ours, are refused`() throws {
+            #expect(try ask("POST", "/v1/server/drain", nil, "Origin: http://evil.example\r\n").status == 403)
+            let visitor = try visitor()
+            visitor.write("POST /v1/server/drain HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+            #expect(try Self.read(visitor).status == 421 && !gateway.state.withLock { $0.isDraining })
+            #expect(
+                try ask("POST", "/v1/server/drain", nil, "Origin: http://localhost\r\n").status == 202
+                    && gateway.state.withLock { $0.isDraining })
+        }
+
+        private func wait(_ isTrue: () -> Bool) throws {
+            let end = MonotonicClock.now + .seconds(20)
+            while !isTrue() {
+                try #require(MonotonicClock.now < end)
+                usleep(1_000)
+            }
+        }
+    }
+}
