@@ -10,7 +10,7 @@ import Testing
     /// Keeps the calls until the test decides.
     private final class Hook {
         var dialled: [Text] = []
-        var waiting: [(Router.Decision, Instant) -> Void] = []
+        var waiting: [(CallVerdict, Instant) -> Void] = []
     }
 
     private let hook = Hook()
@@ -33,8 +33,8 @@ import Testing
         caller.request("INVITE", uri, call: "one", 1, body: caller.description("0"))
     }
 
-    private func decide(_ decision: Router.Decision) {
-        hook.waiting.removeFirst()(decision, stage.world.now)
+    private func decide(_ decision: CallDecision) {
+        hook.waiting.removeFirst()(CallVerdict(decision), stage.world.now)
         stage.run(seconds: 0.1)
     }
 
@@ -66,8 +66,8 @@ import Testing
         stage.expectQuiet()
     }
 
-    @Test(arguments: [Router.Decision.asDialled, .number("9196"), .refused(status: 404)])
-    func `a call that was cancelled meanwhile leaves nothing, whatever the hook says`(decision: Router.Decision) {
+    @Test(arguments: [CallDecision.asDialled, .number("9196"), .refused(status: 404)])
+    func `a call that was cancelled meanwhile leaves nothing, whatever the hook says`(decision: CallDecision) {
         invite(BridgedCall.line)
         stage.run(seconds: 1)
         caller.cancel("one")

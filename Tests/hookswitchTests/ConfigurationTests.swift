@@ -257,7 +257,12 @@ import UserAgent
             "FILE:1: api.listen: others can reach 192.0.2.1:8080: set api.tls to true, or take 127.0.0.1"
         ),
         ("api: { listen: [\"127.0.0.1:8080\"], tls: true }", "FILE:1: api.tls: needs sip.tls.certificate and sip.tls.key"),
-        ("api: { listn: \"127.0.0.1:8080\" }", "FILE:1: api.listn: unknown setting (did you mean 'api.listen'?)"),
+        ("hook: { url: \"http://127.0.0.1:1/\" }", "FILE:1: hook.url: needs hook.default: as-dialled, 'number 1001' or 'reject 503'"),
+        (
+            "hook: { default: \"reject 200\" }",
+            "FILE:1: hook.default: takes as-dialled, 'number 1001' or 'reject 503' (300 to 699), got 'reject 200'"
+        ),
+        ("api: { listn: \"127.0.0.1:8080\" }", "FILE:1: unknown setting 'api.listn' (did you mean 'api.listen'?)"),
     ])
     func `a mistake gets one line with its place and the nearest valid name`(yaml: String, line: String) {
         #expect(complaint(yaml) == line)

@@ -82,6 +82,13 @@ extension JournalEvent.Kind {
                 "An INVITE became no call. With the UUID of its `invite.received`.",
                 [.always(.callid), .always(.status), .always(.cause, "see `reason`"), .always(.reason, "the cause in words")]
                     + Self.unwritten)
+        case .hookAsked:
+            .init(
+                "The decision hook is asked about a call, before it is a call.",
+                [.always(.callid), .always(.from), .always(.to, "the number that was dialled")])
+        case .hookAnswered: .init("The decision hook has decided.", Self.decision)
+        case .hookDefaulted:
+            .init("The decision hook did not decide: the default holds.", Self.decision + [.always(.cause, "why, in words")])
         case .registerAccepted:
             .init(
                 "A device registered, or took its registration back.",
@@ -209,6 +216,9 @@ extension JournalEvent.Kind {
 
     private static let sender: [Detail] = [.maybe(.agent), .maybe(.transport), .maybe(.remote)]
 
+    private static let decision: [Detail] = [
+        .always(.callid), .always(.text, "`as-dialled`, `number N` or `reject STATUS`"), .always(.count, "milliseconds since it was asked"),
+    ]
     private static let unwritten: [Detail] = [.maybe(.count, "refusals that were not written since the last, where there were too many")]
 
     private static let message: [Detail] = [

@@ -25,6 +25,9 @@ extension JournalEvent {
         // Requests from outside that begin something, taken or refused. ``JournalEvent/Details`` makes their details of a message.
         case inviteReceived = "invite.received"
         case callRefused = "call.refused"
+        case hookAsked = "hook.asked"
+        case hookAnswered = "hook.answered"
+        case hookDefaulted = "hook.defaulted"
         case registerAccepted = "register.accepted"
         case registerRefused = "register.refused"
         case registerExpired = "register.expired"

@@ -124,6 +124,9 @@ public final class Gateway: SignallingEndpoint {
         registrar.onExpiry = { [unowned log] user, contacts in log.expired(user, contacts: contacts.count) }
         registrar.authenticator.onWrongPassword = { [unowned admission] guess, _ in admission.note(guess) }
         router.hook = environment.routing.map(routingHook)
+        if let ask = environment.ask {
+            router.hook = { [unowned router] call, completion in ask(CallQuestion(call), router.pending.add(completion)) }
+        }
         services.restore(environment.kept.registrations, epoch: environment.epoch)
         for line in lineTable.all { line.observer?.listener = self }
         trunks.start()
@@ -162,7 +165,7 @@ public final class Gateway: SignallingEndpoint {
     /// An answer that comes later is an input of its own.
     private func routingHook(
         _ decide: @escaping Environment.RoutingHook
-    ) -> (IncomingCall, @escaping (Router.Decision) -> Void) -> Void {
+    ) -> (IncomingCall, @escaping (CallVerdict) -> Void) -> Void {
         { [unowned self] call, completion in
             var isDecidedAtOnce = true
             decide(call) { decision, now in
@@ -240,6 +243,14 @@ public final class Gateway: SignallingEndpoint {
         guard let completion = locator.completion(of: question) else { return }
         enter(now)
         completion(answer, self.now)
+        settle()
+    }
+
+    /// What becomes of a call that `Environment.ask` was asked about.
+    public func receive(_ verdict: CallVerdict, of question: UInt64, at now: Instant) {
+        guard let completion = router.pending.take(question) else { return }
+        enter(now)
+        completion(verdict)
         settle()
     }
 

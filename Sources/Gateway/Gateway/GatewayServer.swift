@@ -38,6 +38,8 @@ public final class GatewayServer: Sendable {
         public var kept = KeptState()
         /// Wakes devices; used where the configuration has it on.
         public var push: (any PushSender)?
+        /// Asked about each call from outside, before the configuration; nil: nobody is.
+        public var decider: (any CallDecider)?
         /// Each call's end and each registration is a notice.
         public var tellsCalls = false
         /// Sees each event of the journal, on the signalling lane, when it is written; nil: nobody does. It must not block.
@@ -230,6 +232,13 @@ public final class GatewayServer: Sendable {
                 sender.send(message) { [weak lane] cause in
                     notice(.push(line: message.line, cause: cause))
                     lane?.post { host, now in host.endpoint.pushFailed(cause, for: message, at: now) }
+                }
+            }
+        }
+        if let decider = settings.decider {
+            environment.ask = { [weak lane] question, id in
+                decider.decide(question) { [weak lane] verdict in
+                    lane?.post { host, now in host.endpoint.receive(verdict, of: id, at: now) }
                 }
             }
         }

@@ -24,6 +24,7 @@ public struct HTTPResponseReader: Sendable {
     }
 
     private static let longestHead = 65_536
+    private static let begin = Array("HTTP/1.".utf8)
     private let isHead: Bool
     private var state = State.head
     private var bytes: [UInt8] = []
@@ -98,6 +99,8 @@ public struct HTTPResponseReader: Sendable {
     }
 
     private mutating func nextHead() -> Output? {
+        // Another protocol is known by its first bytes, and may never send an empty line.
+        guard zip(bytes, Self.begin).allSatisfy(==) else { return fail() }
         guard let end = endOfHead else { return bytes.count > Self.longestHead ? fail() : nil }
         var lines = bytes[..<end].split(separator: 0x0A).map { String(decoding: $0.last == 0x0D ? $0.dropLast() : $0, as: UTF8.self) }
         bytes.removeFirst(end)

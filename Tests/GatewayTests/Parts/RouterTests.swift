@@ -160,17 +160,17 @@ import UserAgent
 
     @Test(
         arguments: [
-            (Router.Decision.asDialled, ["2000"], [100]), (.number("3000"), ["3000"], [100]), (.refused(status: 404), [], [100, 404]),
+            (CallDecision.asDialled, ["2000"], [100]), (.number("3000"), ["3000"], [100]), (.refused(status: 404), [], [100, 404]),
         ], [true, false])
-    func `a hook decides at once or later`(row: (Router.Decision, [Text], [Int]), isAtOnce: Bool) throws {
-        var answer: ((Router.Decision) -> Void)?
-        parts.router.hook = { _, completion in if isAtOnce { completion(row.0) } else { answer = completion } }
+    func `a hook decides at once or later`(row: (CallDecision, [Text], [Int]), isAtOnce: Bool) throws {
+        var answer: ((CallVerdict) -> Void)?
+        parts.router.hook = { _, completion in if isAtOnce { completion(CallVerdict(row.0)) } else { answer = completion } }
         var routed: [Text] = []
         parts.router.decide(try incoming(parts)) { routed.append($0.dialled) }
         if !isAtOnce {
             #expect(routed.isEmpty && parts.wire.statuses() == [100], "the caller has its 100 and waits")
             parts.wait(.seconds(3))
-            answer?(row.0)
+            answer?(CallVerdict(row.0))
         }
         #expect(routed == row.1 && parts.wire.statuses() == row.2)
     }
@@ -181,24 +181,24 @@ import UserAgent
         #expect(routed == ["2000"] && parts.wire.sent.isEmpty)
     }
 
-    @Test(arguments: [Router.Decision.asDialled, .refused(status: 404)])
-    func `a call that was cancelled before the hook decided is neither routed nor answered again`(decision: Router.Decision) throws {
-        var answer: ((Router.Decision) -> Void)?, isRouted = false
+    @Test(arguments: [CallDecision.asDialled, .refused(status: 404)])
+    func `a call that was cancelled before the hook decided is neither routed nor answered again`(decision: CallDecision) throws {
+        var answer: ((CallVerdict) -> Void)?, isRouted = false
         parts.router.hook = { answer = $1 }
         parts.router.decide(try incoming(parts)) { _ in isRouted = true }
         var cancel = Parts.request(.cancel)
         cancel.via = Parts.request().via
         parts.receive(cancel)
-        answer?(decision)
+        answer?(CallVerdict(decision))
         #expect(!isRouted && parts.wire.statuses() == [100, 487])
     }
 
     @Test func `a call that the hook admits during a drain gets 503`() throws {
-        var answer: ((Router.Decision) -> Void)?
+        var answer: ((CallVerdict) -> Void)?
         parts.router.hook = { answer = $1 }
         #expect(try parts.call("9196") == nil)
         parts.incomingCalls.drain()
-        answer?(.asDialled)
+        answer?(CallVerdict(.asDialled))
         #expect(parts.wire.statuses() == [100, 503] && parts.wire.responses().last?.headers[.retryAfter] == "5")
         #expect(parts.table.legCount == 0)
     }

@@ -1,3 +1,4 @@
+import CallJournal
 import Primitives
 import SIP
 import UserAgent
@@ -27,18 +28,10 @@ final class Router {
     let listeners: Listeners
     /// Devices can be woken.
     let isPushing: Bool
+    /// Calls that somebody outside is asked about.
+    var pending = PendingDecisions()
     /// Asked before the configuration. Calls the completion once, at once or in a later turn of the lane.
-    var hook: ((IncomingCall, @escaping (Decision) -> Void) -> Void)?
-
-    /// What becomes of an incoming call.
-    enum Decision: Equatable {
-        /// As the configuration has it.
-        case asDialled
-        /// As if this number had been dialled.
-        case number(Text)
-        /// 300–699.
-        case refused(status: Int)
-    }
+    var hook: ((IncomingCall, @escaping (CallVerdict) -> Void) -> Void)?
 
     init(
         _ context: GatewayContext, _ table: CallTable, _ trunks: Trunks, _ registrar: Registrar, _ userAgent: UserAgent,
@@ -53,10 +46,15 @@ final class Router {
     func decide(_ call: IncomingCall, completion: @escaping (IncomingCall) -> Void) {
         guard let hook else { return completion(call) }
         call.session.respond(status: 100, at: context.now)
-        hook(call) { [unowned self] decision in
+        let line = call.callingLine?.configuration.number ?? .empty, asked = context.now
+        context.journal.record(
+            .hookAsked, line: line, at: asked,
+            [.callid: .init(call.invite.callID), .from: .init(call.invite.from.uri.text), .to: .init(call.dialled)])
+        hook(call) { [unowned self] verdict in
+            note(verdict, on: call, of: line, askedAt: asked)
             guard call.session.state == .inviting else { return }
             var call = call
-            switch decision {
+            switch verdict.decision {
             case .asDialled: completion(call)
             case .number(let number):
                 call.dialled = number
@@ -64,6 +62,15 @@ final class Router {
             case .refused(let status): call.session.respond(status: status, at: context.now)
             }
         }
+    }
+
+    private func note(_ verdict: CallVerdict, on call: IncomingCall, of line: Text, askedAt asked: Instant) {
+        var details: JournalEvent.Details = [
+            .callid: .init(call.invite.callID), .text: .init(verdict.decision.text),
+            .count: .init((context.now - asked).wholeMilliseconds),
+        ]
+        details.add(.cause, verdict.defaultCause.map { .init($0) })
+        context.journal.record(verdict.defaultCause == nil ? .hookAnswered : .hookDefaulted, line: line, at: context.now, details)
     }
 
     /// The line that the call is for.

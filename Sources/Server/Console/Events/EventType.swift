@@ -47,6 +47,9 @@ public enum EventType: String, CaseIterable, Sendable {
     case lineDoNotDisturb = "line.dnd"
     case lineBlocked = "line.blocked"
     case trunkState = "trunk.state"
+    case hookAsked = "hook.asked"
+    case hookAnswered = "hook.answered"
+    case hookDefaulted = "hook.defaulted"
     case violation
 }
 
@@ -95,5 +98,6 @@ extension EventType {
         .sessionDeactivated: .sessionDeactivated, .recordingStarted: .recordingStarted, .recordingEnded: .recordingEnded,
         .registerRefused: .lineRegistrationRefused, .registerExpired: .lineUnregistered, .doNotDisturbChanged: .lineDoNotDisturb,
         .blockListChanged: .lineBlocked, .trunkState: .trunkState, .auditViolation: .violation,
+        .hookAsked: .hookAsked, .hookAnswered: .hookAnswered, .hookDefaulted: .hookDefaulted,
     ]
 }

@@ -116,6 +116,11 @@ struct Serve: ExplainedCommand {
         settings.push = try configuration.pushURL.map {
             try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)
         }
+        if let address = configuration.hook.address, let standard = configuration.hook.standard {
+            let isSecure = [address, configuration.hook.fallback].contains { $0?.scheme == "https" }
+            settings.decider = DecisionHook(
+                configuration.hook, at: address, default: standard, trusting: isSecure ? try pushTrust(configuration) : nil)
+        }
         settings.tellsCalls = NoticeLog.level(configuration.logLevel) <= .info
         let words = NoticeWords(log)
         do { return try GatewayServer(settings) { words.say($0) } } catch { throw Failure.cannotRun(error.description) }

@@ -2,10 +2,12 @@ import ArgumentParser
 import Console
 import Foundation
 
-struct TokenCommand: ParsableCommand {
+struct TokenCommand: ExplainedCommand {
+    static let exits: KeyValuePairs<ExitStatus, String> = [.good: "it is done", .cannotRun: "the file of tokens cannot be used"]
+
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Make, list and take back tokens for the control interface over TCP.",
-        discussion: "A running gateway takes changes over within a second.",
+        discussion: "A running gateway takes changes over within a second. \(ExitStatus.sentence(exits))",
         subcommands: [TokenCreate.self, TokenList.self, TokenRevoke.self])
 }
 

@@ -60,6 +60,7 @@ struct ServeConfiguration {
     var directories: [DirectorySource] = []
     /// Where pushes are posted; may hold a token, and is not shown.
     var pushURL: URL?
+    var hook = HookSettings()
     /// What schedules of lines that name none go by.
     var timeZone = TimeZone.current
     /// Bytes after which the journal's file is put aside and a new one begun.
@@ -148,6 +149,10 @@ struct ServeConfiguration {
         try checkGroups()
         try checkAddresses()
         try checkControl()
+        if hook.address != nil, hook.standard == nil {
+            throw ConfigurationError(
+                place: place(of: "hook.url"), message: "needs hook.default: as-dialled, 'number 1001' or 'reject 503'")
+        }
         if trace.media != .none, trace.file == nil {
             throw ConfigurationError(place: place(of: "trace.rtp"), message: "needs trace.file, where the packets go")
         }

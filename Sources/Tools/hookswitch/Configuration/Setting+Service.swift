@@ -88,6 +88,21 @@ extension Setting {
             help: "tokens of those who may ask over api.listen ('hookswitch token'); without one all of this machine may"
         ) { $0.controlTokens = try $1.text },
         Setting(
+            path: "hook.url", takes: "https://…", default: .unset("the configuration alone decides"),
+            help: "a program that is asked, before anything rings, what becomes of each call from outside (POST of JSON)"
+        ) { $0.hook.address = try $1.webURL },
+        Setting(
+            path: "hook.fallback", takes: "https://…", default: .unset("none"),
+            help: "another address, which is asked when the first does not answer as it should"
+        ) { $0.hook.fallback = try $1.webURL },
+        Setting(path: "hook.timeout", takes: "seconds", default: .value("2"), help: "time that each address of the hook has") {
+            $0.hook.timeout = Double(try $1.duration(1...30).wholeMilliseconds) / 1_000
+        },
+        Setting(
+            path: "hook.default", takes: "as-dialled|number N|reject N", default: .unset("none, which hook.url needs"),
+            help: "what becomes of a call when the hook does not decide: reject 503, number 9196"
+        ) { $0.hook.standard = try $1.decision },
+        Setting(
             path: "log.level", takes: "level", default: .value("info"),
             help: "debug (each SIP message), info (each call and registration), notice, warning, error or critical; trace is as debug"
         ) { $0.logLevel = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]) },

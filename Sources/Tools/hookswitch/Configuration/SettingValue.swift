@@ -112,6 +112,21 @@ struct SettingValue {
         return address
     }
 
+    /// What becomes of a call.
+    var decision: CallDecision {
+        get throws {
+            let words = try text.split(separator: " ").map(String.init)
+            switch (words.first, words.count) {
+            case ("as-dialled", 1): return .asDialled
+            case ("number", 2): return .number(Text(words[1]))
+            case ("reject", 2):
+                if let status = Int(words[1]), (300...699).contains(status) { return .refused(status: status) }
+            default: break
+            }
+            throw fail("takes as-dialled, 'number 1001' or 'reject 503' (300 to 699), got \(shown)")
+        }
+    }
+
     /// An address and port that somebody else listens on.
     func server(_ defaultPort: UInt16) throws -> SocketAddress {
         let address = try address(defaultPort)

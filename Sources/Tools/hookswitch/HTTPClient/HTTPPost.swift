@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import HTTP
+import Primitives
 import Runtime
 
 /// One POST over a connection of its own (RFC 9112), in the clear or over TLS. Blocks; not for a lane.
@@ -9,17 +11,61 @@ struct HTTPPost {
     private let address: URL
     private let trust: TLSContexts?
     private let timeout: TimeInterval
+    /// In failures.
+    private let name: String
 
-    init(_ address: URL, trusting trust: TLSContexts? = nil, timeout: TimeInterval) {
-        (self.address, self.trust, self.timeout) = (address, trust, timeout)
+    /// - Parameters:
+    ///   - address: with what it has of a user and a password.
+    ///   - trust: whose certificates an `https` address may show; nil only for `http`.
+    ///   - timeout: of connecting, each write and each read, in seconds.
+    ///   - name: of the peer, for failures.
+    init(_ address: URL, trusting trust: TLSContexts? = nil, timeout: TimeInterval, to name: String = "the push service") {
+        (self.address, self.trust, self.timeout, self.name) = (address, trust, timeout, name)
     }
 
-    /// The status of the answer; its body is not read.
-    func send(_ body: Data) throws(Failure) -> Int {
-        var wire = BlockingWire(try connect())
+    /// The longest content of an answer that is read, in bytes.
+    private static let longestAnswer = 65_536
+
+    /// The status of the answer; its content is not read.
+    func send(_ body: Data) throws(Failure) -> Int { try exchange(body) { _ in false }.status }
+
+    /// The whole answer.
+    func ask(_ body: Data) throws(Failure) -> (status: Int, content: Data) { try exchange(body) { $0 <= Self.longestAnswer } }
+
+    /// - Parameter readsOn: whether so much content is wanted.
+    private func exchange(_ body: Data, _ readsOn: (Int) -> Bool) throws(Failure) -> (status: Int, content: Data) {
+        var wire = BlockingWire(try connect(), to: name)
         if let trust, address.scheme == "https" { try wire.secure(trust.connect(to: host, naming: .web)) }
         try wire.write(Array(head(length: body.count).utf8) + body)
-        return try status(from: &wire)
+        return try answer(from: &wire, readsOn)
+    }
+
+    private func answer(from wire: inout BlockingWire, _ readsOn: (Int) -> Bool) throws(Failure) -> (status: Int, content: Data) {
+        var reader = HTTPResponseReader(to: .post), status = 0, content = Data()
+        // One that sends a byte now and then must not hold us for ever.
+        let end = MonotonicClock.now + .milliseconds(Int64(2_000 * timeout))
+        while MonotonicClock.now < end {
+            while let output = reader.next() {
+                switch output {
+                case .head(let head):
+                    status = head.status.code
+                    if !readsOn(0) { return (status, content) }
+                case .content(let bytes):
+                    content += bytes
+                    guard readsOn(content.count) else { throw Failure(description: "\(name) answers at too great a length") }
+                case .end: return (status, content)
+                case .broken: throw Failure(description: "\(name) does not speak HTTP")
+                }
+            }
+            guard let bytes = try wire.read() else {
+                switch reader.finish() {
+                case .end: return (status, content)
+                default: throw Failure(description: status == 0 ? "\(name) does not answer" : "\(name) broke its answer off")
+                }
+            }
+            reader.receive(bytes)
+        }
+        throw Failure(description: "\(name) takes too long to answer")
     }
 
     private var host: String { (address.host(percentEncoded: false) ?? "").trimmingCharacters(in: CharacterSet(charactersIn: "[]")) }
@@ -44,7 +90,7 @@ struct HTTPPost {
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, String(address.port ?? (address.scheme == "https" ? 443 : 80)), &hints, &found) == 0, let found else {
-            throw Failure(description: "the push service's name is unknown")
+            throw Failure(description: "\(name): its host is unknown")
         }
         defer { freeaddrinfo(found) }
         for candidate in sequence(first: found, next: { $0.pointee.ai_next }) {
@@ -54,23 +100,13 @@ struct HTTPPost {
             if Glibc.connect(socket, candidate.pointee.ai_addr, candidate.pointee.ai_addrlen) == 0 { return socket }
             close(socket)
         }
-        throw Failure(description: "the push service cannot be reached")
+        throw Failure(description: "\(name) cannot be reached")
     }
 
     /// Of connecting, each write and each read.
     private func limit(_ socket: Int32) {
         var time = timeval(tv_sec: Int(timeout), tv_usec: Int((timeout - timeout.rounded(.down)) * 1e6))
         for option in [SO_SNDTIMEO, SO_RCVTIMEO] { setsockopt(socket, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size)) }
-    }
-
-    /// `HTTP/1.1 200 OK`: twelve bytes are enough.
-    private func status(from wire: inout BlockingWire) throws(Failure) -> Int {
-        var answer: [UInt8] = []
-        while answer.count < 12 { answer += try wire.read() }
-        guard answer.starts(with: Array("HTTP/1.".utf8)), let status = Int(String(decoding: answer[9..<12], as: UTF8.self)) else {
-            throw Failure(description: "the push service does not speak HTTP")
-        }
-        return status
     }
 }
 
@@ -79,11 +115,13 @@ private struct BlockingWire: ~Copyable {
     typealias Failure = HTTPPost.Failure
 
     private let socket: Int32
+    /// In failures.
+    private let name: String
     private var session: TLSSession?
     /// Said together with the end of the handshake.
     private var early: [UInt8] = []
 
-    init(_ socket: Int32) { self.socket = socket }
+    init(_ socket: Int32, to name: String) { (self.socket, self.name) = (socket, name) }
 
     deinit { close(socket) }
 
@@ -93,9 +131,10 @@ private struct BlockingWire: ~Copyable {
         _ = session.start()
         try put(session.takeOutput())
         while !session.isEstablished {
-            let outputs = session.receive(try get())
+            guard let bytes = try get() else { throw Failure(description: "\(name) does not answer") }
+            let outputs = session.receive(bytes)
             try put(session.takeOutput())
-            early += try Self.received(outputs)
+            early += try received(outputs)
         }
         self.session = consume session
     }
@@ -108,24 +147,27 @@ private struct BlockingWire: ~Copyable {
         try put(sealed)
     }
 
-    /// What comes next; never empty.
-    mutating func read() throws(Failure) -> [UInt8] {
+    /// What comes next; nil when nothing more does.
+    mutating func read() throws(Failure) -> [UInt8]? {
         guard var session = session.take() else { return try get() }
-        var received = early
+        var bytes = early
         early = []
-        while received.isEmpty { received = try Self.received(session.receive(try get())) }
+        while bytes.isEmpty {
+            guard let sealed = try get() else { return nil }
+            bytes = try received(session.receive(sealed))
+        }
         self.session = consume session
-        return received
+        return bytes
     }
 
-    private static func received(_ outputs: [TLSSession.Output]) throws(Failure) -> [UInt8] {
+    private func received(_ outputs: [TLSSession.Output]) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         for output in outputs {
             switch output {
             case .established: break
             case .received(let piece): bytes += piece
-            case .peerHalfClosed: if bytes.isEmpty { throw Failure(description: "the push service does not answer") }
-            case .failed(let error): throw Failure(description: "the push service: \(error)")
+            case .peerHalfClosed: if bytes.isEmpty { throw Failure(description: "\(name) does not answer") }
+            case .failed(let error): throw Failure(description: "\(name): \(error)")
             }
         }
         return bytes
@@ -135,15 +177,16 @@ private struct BlockingWire: ~Copyable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            guard count > 0 else { throw Failure(description: "the push service does not listen") }
+            guard count > 0 else { throw Failure(description: "\(name) does not listen") }
             rest = rest.dropFirst(count)
         }
     }
 
-    private func get() throws(Failure) -> [UInt8] {
+    /// nil at the end of the connection.
+    private func get() throws(Failure) -> [UInt8]? {
         var piece = [UInt8](repeating: 0, count: 4_096)
         let count = recv(socket, &piece, piece.count, 0)
-        guard count > 0 else { throw Failure(description: "the push service does not answer") }
-        return Array(piece[..<count])
+        guard count >= 0 else { throw Failure(description: "\(name) does not answer") }
+        return count == 0 ? nil : Array(piece[..<count])
     }
 }

@@ -1,0 +1,128 @@
+import Dispatch
+import Foundation
+import Gateway
+import Primitives
+import Runtime
+import Synchronization
+
+/// Where calls are asked about, and what holds when nobody decides.
+struct HookSettings {
+    var address: URL?
+    /// Asked when the first does not answer as it should.
+    var fallback: URL?
+    /// Seconds that each address has.
+    var timeout = 2.0
+    /// What holds then; nil: not set, which `check` refuses.
+    var standard: CallDecision?
+}
+
+/// Asks a program over HTTP what becomes of each call from outside, before anything rings: one POST of JSON for a call.
+///
+/// A connection that fails is tried once more; then the fallback is asked; then the default holds. Each call has its decision in time,
+/// whatever the program does. Blocks threads of its own alone.
+final class DecisionHook: CallDecider {
+    private struct Body: Encodable {
+        let callID, from, to, dialled: String
+        let line, trunk, userAgent: String?
+        let source: String
+    }
+
+    /// What the program answers: one of these, or nothing for what was dialled.
+    private struct Answer: Decodable {
+        var number: String?
+        var reject: Int?
+    }
+
+    private static let mostWaiting = 1_000, threads = 16
+    private let addresses: [URL]
+    private let timeout: Double
+    private let standard: CallDecision
+    private let trust: TLSContexts?
+    private let queues = (0..<DecisionHook.threads).map { DispatchQueue(label: "hook.\($0)") }
+    private let alarms = DispatchQueue(label: "hook.alarms")
+    private let state = Mutex((waiting: 0, next: 0))
+
+    /// - Parameters:
+    ///   - address: asked first.
+    ///   - standard: the default.
+    ///   - trust: whose certificates an `https` address may show; nil only for `http`.
+    init(_ settings: HookSettings, at address: URL, default standard: CallDecision, trusting trust: TLSContexts?) {
+        addresses = [address] + (settings.fallback.map { [$0] } ?? [])
+        (timeout, self.standard, self.trust) = (settings.timeout, standard, trust)
+    }
+
+    func decide(_ question: CallQuestion, then: @escaping @Sendable (CallVerdict) -> Void) {
+        let once = Once(then)
+        let queue = state.withLock { state -> DispatchQueue? in
+            guard state.waiting < Self.mostWaiting else { return nil }
+            state.waiting += 1
+            state.next = (state.next + 1) % queues.count
+            return queues[state.next]
+        }
+        guard let queue else { return once.call(CallVerdict(standard, defaultCause: "too many calls wait for the hook")) }
+        alarms.asyncAfter(deadline: .now() + timeout * Double(addresses.count)) { [standard] in
+            once.call(CallVerdict(standard, defaultCause: "the hook has not answered in time"))
+        }
+        queue.async { [self] in
+            defer { state.withLock { $0.waiting -= 1 } }
+            once.call(ask(question))
+        }
+    }
+
+    private func ask(_ question: CallQuestion) -> CallVerdict {
+        let body = Body(
+            callID: question.callID.description, from: question.from.description, to: question.to.description,
+            dialled: question.dialled.description, line: question.callingLine?.description, trunk: question.trunk?.description,
+            userAgent: question.userAgent?.description, source: "\(question.source)")
+        guard let json = try? JSONEncoder().encode(body) else {
+            return CallVerdict(standard, defaultCause: "the call cannot be written as JSON")
+        }
+        var cause = ""
+        for address in addresses {
+            do throws(HTTPPost.Failure) { return CallVerdict(try ask(json, at: address)) } catch { cause = error.description }
+        }
+        return CallVerdict(standard, defaultCause: Text(cause))
+    }
+
+    /// Once more where the connection fails within the time.
+    private func ask(_ json: Data, at address: URL) throws(HTTPPost.Failure) -> CallDecision {
+        let post = HTTPPost(address, trusting: address.scheme == "https" ? trust : nil, timeout: timeout, to: "the hook")
+        let begin = MonotonicClock.now
+        let answer: (status: Int, content: Data)
+        do throws(HTTPPost.Failure) { answer = try post.ask(json) } catch {
+            let spent = Double((MonotonicClock.now - begin).wholeMilliseconds) / 1_000
+            guard spent < timeout / 2 else { throw error }
+            answer = try HTTPPost(address, trusting: address.scheme == "https" ? trust : nil, timeout: timeout - spent, to: "the hook").ask(
+                json)
+        }
+        return try Self.decision(answer)
+    }
+
+    private static func decision(_ answer: (status: Int, content: Data)) throws(HTTPPost.Failure) -> CallDecision {
+        guard (200..<300).contains(answer.status) else { throw .init(description: "the hook answered \(answer.status)") }
+        guard !answer.content.isEmpty, answer.status != 204 else { return .asDialled }
+        guard let words = try? JSONDecoder().decode(Answer.self, from: answer.content) else {
+            throw .init(description: "the hook's answer is no JSON object of 'number' or 'reject'")
+        }
+        switch (words.number, words.reject) {
+        case (nil, nil): return .asDialled
+        case (let number?, nil) where !number.isEmpty && number.utf8.count <= 128: return .number(Text(number))
+        case (nil, let status?) where (300...699).contains(status): return .refused(status: status)
+        default: throw .init(description: "the hook's answer has no usable 'number' or 'reject' (300 to 699), or both")
+        }
+    }
+
+    /// Calls the completion with what comes first.
+    private final class Once: Sendable {
+        private let completion: Mutex<(@Sendable (CallVerdict) -> Void)?>
+        init(_ completion: @escaping @Sendable (CallVerdict) -> Void) { self.completion = Mutex(completion) }
+
+        func call(_ verdict: CallVerdict) {
+            let completion = completion.withLock { completion in
+                defer { completion = nil }
+                return completion
+            }
+            completion?(verdict)
+        }
+    }
+}
