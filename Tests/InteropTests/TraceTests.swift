@@ -133,6 +133,16 @@ extension Calls {
             #expect(sent.count > 30 && packets.count - sent.count > 30, "both ways: \(packets.count)")
             #expect(packets.allSatisfy { $0[0] == 0 && $0[1] == 28 + 172 && $0[2] == 28 + payload }, "\(packets.first ?? [])")
             #expect(try await run(Place.hookswitch, ["trace", file, "--method", "INVITE"]).count == 2)
+            // One call, with its packets.
+            let number = try #require(
+                try await run(Place.hookswitch, ["trace", file, "--method", "INVITE"]).last?.split(separator: " ").first)
+            _ = try await run(Place.hookswitch, ["trace", file, String(number), "-o", folder.file("one")])
+            let own = try await run(
+                "/usr/bin/tshark", ["-r", folder.file("one")] + decode.dropFirst(2) + ["-Y", "rtp", "-T", "fields"] + fields)
+            #expect(own.count == packets.count)
+            let methods = try await run(
+                "/usr/bin/tshark", ["-r", folder.file("one")] + decode.suffix(2) + ["-T", "fields", "-e", "sip.Method"])
+            #expect(Set(methods) == ["INVITE", "ACK", "BYE", ""], "no REGISTER: \(methods)")
         }
 
         @Test func `a collector that nobody runs holds up no call`() async throws {

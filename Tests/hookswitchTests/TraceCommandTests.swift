@@ -15,77 +15,19 @@ import UserAgent
 
     init() throws { folder = try SoundFolder() }
 
-    // MARK: Messages
-
-    private struct Talk {
-        var messages: [TracedMessage] = [], wall: UInt64 = 1_700_000_000_000_000_000
-
-        /// - Parameter start: a first line; of a response the method is said apart.
-        mutating func add(
-            _ direction: TracedMessage.Direction, _ start: String, _ method: String? = nil, id: String, from: String = "1001",
-            to: String = "9196",
-            peer: String = "192.0.2.7:5060", more: String = ""
-        ) {
-            let method = method ?? String(start.prefix { $0 != " " })
-            let text =
-                "\(start)\r\nVia: SIP/2.0/UDP 192.0.2.7;branch=z9hG4bK\(id)\r\nFrom: <sip:\(from)@a.test>;tag=1\r\nTo: <sip:\(to)@b.test>\r\n"
-                + "Call-ID: \(id)\r\nCSeq: 1 \(method)\r\nMax-Forwards: 70\r\n\(more)Content-Length: 0\r\n\r\n"
-            wall += 1_000_000
-            messages.append(
-                TracedMessage(
-                    direction, .udp, local: SocketAddress("192.0.2.1:5060")!, remote: SocketAddress(peer)!, wall: wall,
-                    bytes: Array(text.utf8)))
-        }
-
-        mutating func request(_ method: String, id: String, to: String = "9196") {
-            add(.received, "\(method) sip:\(to)@b.test SIP/2.0", id: id, to: to)
-        }
-        mutating func answer(_ status: String, _ method: String, id: String, to: String = "9196") {
-            add(.sent, "SIP/2.0 \(status)", method, id: id, to: to)
-        }
-
-        /// A call that was answered, one that was busy, one that rings, and a registration.
-        static var four: Talk {
-            var talk = Talk()
-            talk.request("INVITE", id: "aaaa-1")
-            talk.answer("180 Ringing", "INVITE", id: "aaaa-1")
-            talk.answer("200 OK", "INVITE", id: "aaaa-1")
-            talk.request("INVITE", id: "bbbb-2", to: "777")
-            talk.request("INVITE", id: "bbbb-2", to: "777")
-            talk.answer("486 Busy Here", "INVITE", id: "bbbb-2", to: "777")
-            talk.request("BYE", id: "aaaa-1")
-            talk.answer("200 OK", "BYE", id: "aaaa-1")
-            talk.request("INVITE", id: "aaaa-3")
-            talk.answer("180 Ringing", "INVITE", id: "aaaa-3")
-            talk.request("REGISTER", id: "reg-4", to: "1001")
-            talk.answer("401 Unauthorized", "REGISTER", id: "reg-4", to: "1001")
-            talk.request("REGISTER", id: "reg-4", to: "1001")
-            talk.answer("200 OK", "REGISTER", id: "reg-4", to: "1001")
-            return talk
-        }
-
-        var history: TraceHistory {
-            var history = TraceHistory(keepsMessages: true)
-            for message in messages { history.note(message) }
-            return history
-        }
-
-        var file: [UInt8] { Pcapng.header(program: "test 1") + messages.flatMap(Pcapng.packet) }
-    }
-
     private static func command(_ options: [String]) throws -> TraceCommand {
         try #require(try Hookswitch.parseAsRoot(["trace", "t"] + options) as? TraceCommand)
     }
 
     private static func listed(_ options: String...) throws -> [Int] {
-        try command(options).listing().chosen(Talk.four.history.calls).map(\.number)
+        try command(options).listing().chosen(TraceTalk.four.history.calls).map(\.number)
     }
 
     // MARK: The list
 
     @Test func `a line has who called whom, how it stands, and how many messages there were`() {
         var table = TraceTable()
-        let lines = table.whole(Talk.four.history.calls).split(separator: "\n").map { line in
+        let lines = table.whole(TraceTalk.four.history.calls).split(separator: "\n").map { line in
             // Without the time, which is that of the place.
             String(line.prefix(3)) + line.dropFirst(28)
         }
@@ -125,14 +67,14 @@ import UserAgent
 
     @Test(arguments: [("aaaa-1", 1), ("2", 2), ("bbbb", 2), ("reg-", 4), ("reg-4", 4)])
     func `a call is named by its number, its Call-ID, or the beginning of it`(name: String, number: Int) throws {
-        #expect(try TraceChoice.calls(name, in: Talk.four.history.calls, of: "t", journal: nil).map(\.number) == [number])
+        #expect(try TraceChoice.calls(name, in: TraceTalk.four.history.calls, of: "t", journal: nil).map(\.number) == [number])
     }
 
     @Test(arguments: [
         ("aaaa", "'aaaa' is 2 calls: 1 (aaaa-1), 3 (aaaa-3)", 2),
         ("9", "t: there is no call 9; 'hookswitch trace t' lists the 4 that are there; a UUID needs --journal", 1),
     ]) func `a name of none or several is refused`(name: String, message: String, code: Int32) {
-        let failure = #expect(throws: Failure.self) { try TraceChoice.calls(name, in: Talk.four.history.calls, of: "t", journal: nil) }
+        let failure = #expect(throws: Failure.self) { try TraceChoice.calls(name, in: TraceTalk.four.history.calls, of: "t", journal: nil) }
         #expect(failure?.message == message && failure?.exitCode == code)
     }
 
@@ -140,14 +82,14 @@ import UserAgent
         var text = JournalText()
         text.answered(JournalText.names[0], id: "bbbb-2")
         try text.write(to: folder.path + "/j")
-        let calls = Talk.four.history.calls
+        let calls = TraceTalk.four.history.calls
         #expect(try TraceChoice.calls("AAAA", in: calls, of: "t", journal: folder.path + "/j").map(\.number) == [2])
         // Not of the journal: a name of the trace.
         #expect(try TraceChoice.calls("reg-4", in: calls, of: "t", journal: folder.path + "/j").map(\.number) == [4])
     }
 
     @Test func `a call is a ladder, and below it each message as text`() throws {
-        var talk = Talk.four
+        var talk = TraceTalk.four
         talk.add(.sent, "SIP/2.0 486 Busy Here", "INVITE", id: "bbbb-2", to: "777", more: "Reason: \u{1B}[2J\r\n")
         let text = TraceFlow([talk.history.calls[1]]).text(LadderOptions(width: 80))
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -161,13 +103,13 @@ import UserAgent
     }
 
     @Test func `a call goes into a file of its own`() throws {
-        try Data(Talk.four.file).write(to: URL(filePath: path))
+        try Data(TraceTalk.four.file).write(to: URL(filePath: path))
         let command = try #require(
             try Hookswitch.parseAsRoot(["trace", path, "bbbb-2", "-o", folder.path + "/one.pcapng"]) as? TraceCommand)
         try command.run()
         var source = try TraceSource(folder.path + "/one.pcapng"), found: [TracedMessage] = []
         try source.poll { found.append($0) }
-        #expect(found == Talk.four.messages.filter { $0.callID == "bbbb-2" } && found.count == 3)
+        #expect(found == TraceTalk.four.messages.filter { $0.callID == "bbbb-2" } && found.count == 3)
     }
 
     @Test func `what is no trace is said to be none`() throws {
@@ -188,7 +130,7 @@ import UserAgent
     }
 
     @Test func `a list that goes on has a line for each call that begins or changes, also in the next file`() throws {
-        let messages = Talk.four.messages, told = Mutex<[String]>([])
+        let messages = TraceTalk.four.messages, told = Mutex<[String]>([])
         try Data(Pcapng.header(program: "t") + Pcapng.packet(messages[0])).write(to: URL(filePath: path))
         var run = try TraceFollow(path, TraceListing(), rows: { nil }) { text in told.withLock { $0.append(text) } }
         func lines(of step: () throws -> Void) rethrows -> [String] {
@@ -208,7 +150,7 @@ import UserAgent
 
     @Test func `on a terminal the list is drawn anew, as long as it fits`() throws {
         let told = Mutex<[String]>([])
-        try Data(Talk.four.file).write(to: URL(filePath: path))
+        try Data(TraceTalk.four.file).write(to: URL(filePath: path))
         var run = try TraceFollow(path, TraceListing(), rows: { 4 }) { text in told.withLock { $0.append(text) } }
         try run.step()
         try run.step()

@@ -82,6 +82,9 @@ import Testing
         #expect(block[20] == UInt8(captured) && block[24] == 28 + 172 && block[28 + 3] == 28 + 172, "captured, whole, and IP's length")
         #expect(block[28 + 25] == 8 + 172 && block[(28 + 26)..<(28 + 28)].elementsEqual([0, 0]), "UDP's length, and no checksum")
         #expect(try Self.read(Pcapng.header(program: "t") + block).messages.isEmpty)
+        var reader = PcapngReader(readsMedia: true), found: [TracedMessage] = []
+        try reader.feed(Pcapng.header(program: "t") + block + Pcapng.packet(Self.messages[1])) { found.append($0) }
+        #expect(found == [packet, Self.messages[1]], "unless it is wanted")
     }
 
     @Test func `a HEP packet has the ends, the time, the Call-ID and the message`() throws {

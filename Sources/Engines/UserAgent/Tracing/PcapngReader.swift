@@ -3,7 +3,7 @@ import Primitives
 /// Reads the messages of a pcapng file that ``Pcapng`` wrote, piece by piece.
 ///
 /// Files of other programs are read as far as they are little-endian and have IP packets with UDP (link type 101); other packets and blocks
-/// are passed over, and so is media.
+/// are passed over, and so is media unless it is wanted.
 public struct PcapngReader: Sendable {
     /// Why bytes cannot be read.
     public enum ReadError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -28,8 +28,10 @@ public struct PcapngReader: Sendable {
     private var interfaces: [Interface] = []
     private var position = 0
     private static let longestBlock = 16 << 20
+    private let readsMedia: Bool
 
-    public init() {}
+    /// - Parameter readsMedia: hands over RTP and RTCP, too; these have a ``TracedMessage/mediaLength``.
+    public init(readsMedia: Bool = false) { self.readsMedia = readsMedia }
 
     /// Takes in what comes next in the file.
     /// - Parameter each: gets each message that is whole.
@@ -78,12 +80,15 @@ public struct PcapngReader: Sendable {
         else { return nil }
         let rest = 20 + (captured + 3) / 4 * 4
         let options = rest <= body.count ? Self.options(body[rest...]) : [:]
-        if let comment = options[1], Text(comment) == Pcapng.media { return nil }
+        let isMedia = options[1].map { Text($0) == Pcapng.media } ?? false
+        guard !isMedia || readsMedia else { return nil }
         let isSent = (options[2]?.first ?? 1) & 3 == 2, time = Self.little(body[4..<8]) << 32 | Self.little(body[8..<12])
-        return TracedMessage(
+        var message = TracedMessage(
             isSent ? .sent : .received, options[1].flatMap { Transport(text: Text($0)) } ?? .udp,
             local: isSent ? datagram.source : datagram.destination, remote: isSent ? datagram.destination : datagram.source,
             wall: time &* interfaces[number].unit, bytes: Array(datagram.payload))
+        if isMedia { message.mediaLength = Int(Self.little(body[16..<20])) - captured + message.bytes.count }
+        return message
     }
 
     /// By their codes; of two with one code the first.

@@ -18,7 +18,8 @@ struct TraceCommand: ExplainedCommand {
             journal or the beginning of one, and all legs of the call are drawn together. Passwords and keys are not in a trace.
 
             With --follow the list goes on as the file grows: drawn anew on a terminal, elsewhere a line for each call that begins or changes its status. \
-            With CALL each of its messages is printed as it comes. -o writes the calls that are shown to a file of their own, for a ticket. \
+            With CALL each of its messages is printed as it comes. -o writes the calls that are shown to a file of their own, with their RTP where the trace has it, \
+            for a ticket. \
             \(ExitStatus.sentence(exits))
 
             Examples:
@@ -50,11 +51,11 @@ struct TraceCommand: ExplainedCommand {
         let listing = try listing(), path = try file.named(by: "trace")
         if follow { return try followed(path, listing) }
         let place = try output.map { try ReportFile($0.named(by: "--output")) }
-        var history = TraceHistory(keepsMessages: call != nil || place != nil), source = try TraceSource(path)
+        var history = TraceHistory(keepsMessages: call != nil), source = try TraceSource(path)
         try source.poll { history.note($0) }
         let chosen = try call.map { try TraceChoice.calls($0, in: history.calls, of: path, journal: journal) }
         if let chosen { try show(chosen) } else { try listing.list(history) }
-        try place?.write(Self.file(TraceFlow(chosen ?? listing.chosen(history.calls)).messages))
+        try place?.write(Self.extract(chosen ?? listing.chosen(history.calls), of: path))
         if source.dropped > 0 { Hookswitch.complain("\(source.dropped) messages are missing in the trace") }
         if history.unreadable > 0 { Hookswitch.complain("\(history.unreadable) messages are no SIP") }
     }
@@ -80,8 +81,12 @@ struct TraceCommand: ExplainedCommand {
         try StandardOutput.write("\(table.whole(calls))\n\(flow)", to: STDOUT_FILENO)
     }
 
-    private static func file(_ messages: [TracedMessage]) -> [UInt8] {
-        Pcapng.header(program: "hookswitch \(Hookswitch.version)") + messages.flatMap(Pcapng.packet)
+    /// A file of these calls alone, with their media.
+    private static func extract(_ calls: [TracedCall], of path: String) throws -> [UInt8] {
+        var source = try TraceSource(path, readsMedia: true), chosen = TraceExtract(Set(calls.map(\.callID)))
+        var bytes = Pcapng.header(program: "hookswitch \(Hookswitch.version)")
+        try source.poll { if chosen.takes($0) { bytes += Pcapng.packet($0) } }
+        return bytes
     }
 
     // MARK: What comes

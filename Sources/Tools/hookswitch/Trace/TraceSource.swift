@@ -6,13 +6,15 @@ import UserAgent
 struct TraceSource: ~Copyable {
     private let path: String
     private var descriptor: Int32
-    private var reader = PcapngReader()
+    private let readsMedia: Bool
+    private var reader: PcapngReader
     private var piece = [UInt8](repeating: 0, count: 256 * 1024)
     /// Messages that the files before this one lack.
     private var earlierDropped: UInt64 = 0
 
-    init(_ path: String) throws {
-        self.path = path
+    /// - Parameter readsMedia: hands over RTP and RTCP, too.
+    init(_ path: String, readsMedia: Bool = false) throws {
+        (self.path, self.readsMedia, reader) = (path, readsMedia, PcapngReader(readsMedia: readsMedia))
         descriptor = try Self.open(path)
     }
 
@@ -28,7 +30,7 @@ struct TraceSource: ~Copyable {
             // What was written between the last read and the rotation.
             try readToEnd(each)
             close(descriptor)
-            (descriptor, earlierDropped, reader) = (next, dropped, PcapngReader())
+            (descriptor, earlierDropped, reader) = (next, dropped, PcapngReader(readsMedia: readsMedia))
             try readToEnd(each)
         }
     }
