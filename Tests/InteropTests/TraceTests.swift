@@ -145,6 +145,39 @@ extension Calls {
             #expect(Set(methods) == ["INVITE", "ACK", "BYE", ""], "no REGISTER: \(methods)")
         }
 
+        @Test(arguments: [nil, SIGTERM]) func `a terminal shows the list and a call by keys, and is given back`(end: Int32?) async throws {
+            let folder = try Folder(), gateway = try await gateway(folder, Ports.take(2))
+            _ = try await Program.run(Place.hookswitch, ["call", "4444", "--server", gateway.address, "--duration", "1"])
+            let keys = try CommandPipe(folder.file("keys")), saved = "stty -g > \(folder.path)"
+            let words = "stty rows 60 cols 110; \(saved)/before; echo $$ > \(folder.path)/pid; "
+            let shown = "\(Place.hookswitch) trace --follow \(folder.file("t.pcapng"))"
+            let terminal = try Program(
+                "/bin/sh", ["-c", "exec script -qefc '\(words)\(shown); echo \"ended with $?\"; \(saved)/after' /dev/null < \(keys.path)"])
+            defer { terminal.kill() }
+            try await terminal.line(containing: "> 1  ")
+            #expect(
+                terminal.lines.all.contains { $0.contains("\u{1B}[?1049h") } && terminal.lines.all.contains { $0.contains("refused 404") })
+            // Enter, as each command of the pipe ends.
+            keys.say("")
+            try await terminal.line(containing: "SIP/2.0 404 Not Found")
+            if let end {
+                let shell = try #require(Int32(Self.text(folder.file("pid")).trimmingCharacters(in: .newlines)))
+                let children = Self.text("/proc/\(shell)/task/\(shell)/children").split(separator: " ").compactMap { Int32($0) }
+                let child = try #require(children.first)
+                #expect(children.count == 1 && kill(child, end) == 0)
+            } else {
+                // Back to the list, and the end.
+                keys.say("qq")
+            }
+            try await terminal.line(containing: "ended with 0")
+            try await eventually("the terminal is as it was") {
+                let before = Self.text(folder.file("before"))
+                return !before.isEmpty && Self.text(folder.file("after")) == before
+            }
+            #expect(terminal.lines.all.contains { $0.contains("\u{1B}[?25h\u{1B}[?1049l") })
+            try await gateway.stop()
+        }
+
         @Test func `a collector that nobody runs holds up no call`() async throws {
             let folder = try Folder(), ports = try await Ports.take(2), gateway = try await gateway(folder, ports)
             try await call(gateway)

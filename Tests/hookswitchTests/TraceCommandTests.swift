@@ -132,7 +132,7 @@ import UserAgent
     @Test func `a list that goes on has a line for each call that begins or changes, also in the next file`() throws {
         let messages = TraceTalk.four.messages, told = Mutex<[String]>([])
         try Data(Pcapng.header(program: "t") + Pcapng.packet(messages[0])).write(to: URL(filePath: path))
-        var run = try TraceFollow(path, TraceListing(), rows: { nil }) { text in told.withLock { $0.append(text) } }
+        var run = try TraceFollow(path, TraceListing()) { text in told.withLock { $0.append(text) } }
         func lines(of step: () throws -> Void) rethrows -> [String] {
             told.withLock { $0 = [] }
             try step()
@@ -146,17 +146,6 @@ import UserAgent
         try Data(Pcapng.header(program: "t") + messages[3...7].flatMap(Pcapng.packet)).write(to: URL(filePath: path))
         let last = try lines { try run.step() }
         #expect(last.count == 2 && last[0].contains("answered") && last[1].contains("busy 486"))
-    }
-
-    @Test func `on a terminal the list is drawn anew, as long as it fits`() throws {
-        let told = Mutex<[String]>([])
-        try Data(TraceTalk.four.file).write(to: URL(filePath: path))
-        var run = try TraceFollow(path, TraceListing(), rows: { 4 }) { text in told.withLock { $0.append(text) } }
-        try run.step()
-        try run.step()
-        let drawn = told.withLock(\.self)
-        #expect(drawn.count == 1 && drawn[0].hasPrefix("\u{1B}[H\u{1B}[J#") && drawn[0].split(separator: "\n").count == 3)
-        #expect(drawn[0].contains("reg-4") && !drawn[0].contains("bbbb-2"))
     }
 }
 

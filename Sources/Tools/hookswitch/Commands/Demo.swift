@@ -52,17 +52,16 @@ struct Demo: ExplainedCommand {
 /// The terminal that the output goes to, if it is one.
 enum Terminal {
     /// Not where `NO_COLOR` is set (no-color.org).
-    static var hasColour: Bool { isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
+    static var hasColour: Bool { isOutput && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
 
-    /// nil where standard output is none.
-    static var rows: Int? {
+    static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Of standard output, as it is now.
+    static var size: TraceScreen.Size {
         var size = winsize()
-        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
-        return size.ws_row > 2 ? Int(size.ws_row) : 24
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return TraceScreen.Size(rows: 24, columns: 120) }
+        return TraceScreen.Size(rows: size.ws_row > 2 ? Int(size.ws_row) : 24, columns: size.ws_col > 0 ? Int(size.ws_col) : 120)
     }
 
-    static var width: Int {
-        var size = winsize()
-        return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 120
-    }
+    static var width: Int { size.columns }
 }

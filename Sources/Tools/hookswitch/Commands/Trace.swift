@@ -17,8 +17,9 @@ struct TraceCommand: ExplainedCommand {
             Call-ID. CALL is its number in the list, the Call-ID, or four characters of its beginning or more. With --journal it may be a UUID of that \
             journal or the beginning of one, and all legs of the call are drawn together. Passwords and keys are not in a trace.
 
-            With --follow the list goes on as the file grows: drawn anew on a terminal, elsewhere a line for each call that begins or changes its status. \
-            With CALL each of its messages is printed as it comes. -o writes the calls that are shown to a file of their own, with their RTP where the trace has it, \
+            With --follow the list goes on as the file grows. On a terminal it is a screen with keys: up and down or k and j choose a call, Enter shows its \
+            messages, / leaves the calls with a text, F or End goes on with the newest, Esc or q goes back and ends. Elsewhere it is a line for each call \
+            that begins or changes its status. With CALL each of its messages is printed as it comes. -o writes the calls that are shown to a file of their own, with their RTP where the trace has it, \
             for a ticket. \
             \(ExitStatus.sentence(exits))
 
@@ -35,13 +36,18 @@ struct TraceCommand: ExplainedCommand {
     @Argument(help: "Which call.") var call: String?
     @Option(help: ArgumentHelp("Calls with this in From.", valueName: "text")) var from: String?
     @Option(help: ArgumentHelp("Calls with this in To.", valueName: "text")) var to: String?
-    @Option(name: .customLong("call"), help: ArgumentHelp("Calls with this in the Call-ID.", valueName: "text")) var callID: String?
-    @Option(help: ArgumentHelp("Calls that began with one of these, as INVITE,REGISTER.", valueName: "list")) var method: String?
-    @Option(help: ArgumentHelp("Calls that stand so: words, statuses or classes, as busy,404,5xx.", valueName: "list")) var status: String?
+    @Option(name: .customLong("call"), help: ArgumentHelp("Calls with this in the Call-ID.", valueName: "text")) var callID:
+        String?
+    @Option(help: ArgumentHelp("Calls that began with one of these, as INVITE,REGISTER.", valueName: "list")) var method:
+        String?
+    @Option(help: ArgumentHelp("Calls that stand so: words, statuses or classes, as busy,404,5xx.", valueName: "list"))
+    var status: String?
     @Option(help: ArgumentHelp("The last so many of them.", valueName: "n")) var last: Int?
-    @Option(help: ArgumentHelp("A journal of the same gateway, to name a call by its UUID.", valueName: "file")) var journal: String?
+    @Option(help: ArgumentHelp("A journal of the same gateway, to name a call by its UUID.", valueName: "file"))
+    var journal: String?
     @Option(
-        name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("Write what is shown as a pcapng file.", valueName: "file"))
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Write what is shown as a pcapng file.", valueName: "file"))
     var output: String?
     @Option(help: "Columns of the ladder.") var width = 120
     @Flag(name: [.short, .long], help: "Go on as the file grows.") var follow = false
@@ -95,7 +101,8 @@ struct TraceCommand: ExplainedCommand {
         if output != nil { throw Failure.usage("--follow has no end, and --output is written at the end: give one of them") }
         if journal != nil { throw Failure.usage("--follow takes a Call-ID or its beginning, and no --journal") }
         guard let call else {
-            var run = try TraceFollow(path, listing, rows: { Terminal.rows }) { try StandardOutput.write($0, to: STDOUT_FILENO) }
+            if Terminal.isOutput, !json { return try TraceTerminal.run(path, listing) }
+            var run = try TraceFollow(path, listing) { try StandardOutput.write($0, to: STDOUT_FILENO) }
             while true {
                 try run.step()
                 try CallsListing.wait()

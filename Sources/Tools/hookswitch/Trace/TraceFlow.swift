@@ -16,9 +16,12 @@ struct TraceFlow {
     }
 
     /// The ladder, and below it each message.
-    func text(_ options: LadderOptions) -> String {
-        MessageLadder(arrows, options: options).text + messages.map { "\n" + Self.text(of: $0) }.joined()
-    }
+    func text(_ options: LadderOptions) -> String { ladder(options) + texts }
+
+    func ladder(_ options: LadderOptions) -> String { MessageLadder(arrows, options: options).text }
+
+    /// Each message, with an empty line above it.
+    var texts: String { messages.map { "\n" + Self.text(of: $0) }.joined() }
 
     /// When, which way and what.
     static func text(of message: TracedMessage) -> String {

@@ -29,22 +29,19 @@ struct TraceListing {
     }
 }
 
-/// The calls of a trace as they come and go on: on a terminal a list that is drawn anew, elsewhere a line for each call that begins or
-/// changes its status.
+/// The calls of a trace as they come and go on: a line for each that begins or changes its status.
 struct TraceFollow: ~Copyable {
     private var source: TraceSource
     private var history = TraceHistory(keepsMessages: false)
     private let listing: TraceListing
-    /// The rows of the terminal; nil: it is none.
-    private let rows: () -> Int?
     private let write: (String) throws -> Void
     /// What was told of a call, by its number.
     private var told: [Int: String] = [:]
     private var isFirst = true
 
-    init(_ path: String, _ listing: TraceListing, rows: @escaping () -> Int?, write: @escaping (String) throws -> Void) throws {
+    init(_ path: String, _ listing: TraceListing, write: @escaping (String) throws -> Void) throws {
         source = try TraceSource(path)
-        (self.listing, self.rows, self.write) = (listing, rows, write)
+        (self.listing, self.write) = (listing, write)
     }
 
     /// Tells what came since the last time.
@@ -60,14 +57,7 @@ struct TraceFollow: ~Copyable {
     private mutating func tell(_ changed: Set<Int>, of history: TraceHistory) throws {
         defer { isFirst = false }
         guard isFirst || !changed.isEmpty else { return }
-        if let rows = rows(), !listing.isJSON { return try draw(history, rows) }
         try write(changed.sorted().map { history.calls[$0] })
-    }
-
-    private func draw(_ history: TraceHistory, _ rows: Int) throws {
-        var table = TraceTable(hasColour: Terminal.hasColour)
-        let shown = listing.chosen(history.calls).suffix(max(1, rows - 2))
-        try write("\u{1B}[H\u{1B}[J" + table.whole(Array(shown)))
     }
 
     private mutating func write(_ calls: [TracedCall]) throws {

@@ -13,13 +13,16 @@ struct TraceTable {
 
     init(hasColour: Bool = false) { self.hasColour = hasColour }
 
-    /// The titles, and the calls below each other: each column is as wide as these need it.
+    /// The titles, and the calls below each other.
     mutating func whole(_ calls: [TracedCall]) -> String {
-        let rows = calls.map(Self.cells)
-        for column in widths.indices {
-            widths[column] = min(Self.most[column], ([Self.titles] + rows).map { $0[column].count }.max() ?? 0)
-        }
-        return header() + zip(rows, calls).map { line($0, $1) }.joined()
+        fit(calls)
+        return header() + calls.map(row).joined()
+    }
+
+    /// Makes each column as wide as these calls need it.
+    mutating func fit(_ calls: [TracedCall]) {
+        let rows = [Self.titles] + calls.map(Self.cells)
+        for column in widths.indices { widths[column] = min(Self.most[column], rows.map { $0[column].count }.max() ?? 0) }
     }
 
     func header() -> String { line(Self.titles, nil) }

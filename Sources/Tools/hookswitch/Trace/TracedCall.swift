@@ -18,7 +18,7 @@ struct TracedCall {
 
     private(set) var last: UInt64
     private(set) var count = 0
-    /// nil where they are not kept.
+    /// nil where they are not kept, or no longer.
     private(set) var messages: [TracedMessage]?
     /// Of the final response to the first request.
     private(set) var status: Int?
@@ -44,6 +44,12 @@ struct TracedCall {
         if status >= 200 { self.status = status } else if status > 100 { hasRung = true }
     }
 
+    /// - Returns: how many there were.
+    mutating func forgetMessages() -> Int {
+        defer { messages = nil }
+        return messages?.count ?? 0
+    }
+
     /// As far as the messages tell.
     var disposition: CallDisposition {
         guard let status else { return .up }
@@ -66,8 +72,11 @@ struct TraceHistory {
     private(set) var unreadable = 0
     private var places: [Text: Int] = [:]
     private let keepsMessages: Bool
+    /// How many messages are kept; above that the oldest calls lose theirs.
+    let mostMessages: Int
+    private var kept = 0, forgotten = 0
 
-    init(keepsMessages: Bool) { self.keepsMessages = keepsMessages }
+    init(keepsMessages: Bool, mostMessages: Int = .max) { (self.keepsMessages, self.mostMessages) = (keepsMessages, mostMessages) }
 
     /// - Returns: the place of the message's call; nil for what cannot be read.
     @discardableResult
@@ -78,6 +87,11 @@ struct TraceHistory {
         }
         let place = places[message.callID] ?? begin(traced, message)
         calls[place].note(traced, message)
+        if calls[place].messages != nil { kept += 1 }
+        while kept > mostMessages, forgotten < calls.count {
+            kept -= calls[forgotten].forgetMessages()
+            forgotten += 1
+        }
         return place
     }
 
