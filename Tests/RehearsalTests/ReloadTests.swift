@@ -131,6 +131,20 @@ import UserAgent
         #expect(answer.contact?.uri.address == address && answer.content.description.contains("c=IN IP4 203.0.113.77"))
     }
 
+    @Test func `media goes to no port of ours at the address that peers are told now, and at the one before it may`() {
+        let old = "203.0.113.76", new = "203.0.113.77", port = 20_000
+        let stage = Stage { $0.advertise.address = IPAddress(Text(old)) }, peer = RawPeer(stage, 1)
+        func status(_ address: String, _ call: Int) -> Int? {
+            let body = peer.description(port: port).replacing("c=IN IP4 192.0.2.1", with: "c=IN IP4 \(address)")
+            peer.request("INVITE", Self.uri("9196"), call: "call-\(call)", call, body: body)
+            return peer.final(.invite, call)?.status
+        }
+        #expect(stage.gateway.configuration.media.ports.contains(UInt16(port)))
+        #expect(status(old, 1) == 488 && status(new, 2) == 200)
+        stage.gateway.advertise(IPAddress(Text(new))!, at: stage.world.now)
+        #expect(status(old, 3) == 200 && status(new, 4) == 488)
+    }
+
     // MARK: Trunks
 
     /// A trunk that has registered.

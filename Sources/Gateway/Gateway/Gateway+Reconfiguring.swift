@@ -34,12 +34,12 @@ extension Gateway {
         return change
     }
 
-    /// Peers outside are told another address from now on: in calls that begin, and in registrations of ours, which are made again. What
-    /// leads to ourselves is known by the address of the start, too.
+    /// Peers outside are told another address from now on: in calls that begin, and in registrations of ours, which are made again. It
+    /// leads to ourselves now, and the one before does not.
     public func advertise(_ address: IPAddress, at now: Instant) {
         enter(now)
         context.advertise(address)
-        policy.addresses.advertise.address = address
+        policy.advertise(address)
         trunks.renewContacts()
         settle()
     }

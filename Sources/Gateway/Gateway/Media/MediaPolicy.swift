@@ -22,9 +22,9 @@ final class MediaPolicy {
     let addresses: AdvertisedAddresses
     private let listeners: Listeners
     /// Where media may go by what far ends say: not back to ourselves.
-    let targets: TargetPolicy
+    private(set) var targets: TargetPolicy
     /// What is said of ourselves for each leg, but for what is its own.
-    private let local: LocalMedia
+    private var local: LocalMedia
 
     init(_ context: GatewayContext, _ lines: LineTable, _ addresses: AdvertisedAddresses, _ listeners: Listeners) {
         (self.context, self.lines, self.addresses, self.listeners) = (context, lines, addresses, listeners)
@@ -38,6 +38,14 @@ final class MediaPolicy {
         var local = LocalMedia(address: .anyV4, port: 0, codecs: offeredCodecs)
         local.targets = targets
         self.local = local
+    }
+
+    /// Peers outside are told another address of ours from now on.
+    func advertise(_ address: IPAddress) {
+        addresses.advertise.address = address
+        listeners.advertised = address
+        targets.ownAddresses = listeners.ownAddresses
+        local.targets = targets
     }
 
     /// What is said of ourselves to a far end.

@@ -1,19 +1,23 @@
 import Primitives
 import UserAgent
 
-/// The sockets that SIP is listened on, and which of them a message leaves from.
-struct Listeners {
+/// The sockets that SIP is listened on, and which of them a message leaves from. Lives on the signalling lane.
+final class Listeners {
     let all: [Transports.Listener]
-    /// Of this machine, without those that mean every address.
-    let ownAddresses: Set<IPAddress>
+    /// What peers outside are told.
+    var advertised: IPAddress?
+    private let machine: Set<IPAddress>
 
     /// - Parameters:
     ///   - own: the addresses of this machine; what listens to one of them is known without.
     ///   - advertised: what peers outside are told.
     init(_ listeners: [Transports.Listener], own: [IPAddress] = [], advertised: IPAddress? = nil) {
-        all = listeners
-        ownAddresses = Set(own + listeners.map(\.address.address) + [advertised].compactMap(\.self)).filter { !$0.isAny }
+        (all, self.advertised) = (listeners, advertised)
+        machine = Set(own + listeners.map(\.address.address)).filter { !$0.isAny }
     }
+
+    /// Of this machine, without those that mean every address.
+    var ownAddresses: Set<IPAddress> { advertised.map { machine.union([$0]) } ?? machine }
 
     /// What we can send over, and the families of addresses that we have.
     var transports: [Transport] { [.udp, .tcp, .tls].filter { transport in all.contains { $0.transport == transport } } }
@@ -21,7 +25,7 @@ struct Listeners {
 
     /// Whether it leads to a socket of ours.
     func isOurs(_ flow: Flow) -> Bool {
-        let remote = flow.remote, isHere = remote.address.isLoopback || ownAddresses.contains(remote.address)
+        let remote = flow.remote, isHere = remote.address.isLoopback || remote.address == advertised || machine.contains(remote.address)
         return all.contains { $0.address == remote || $0.address.address.isAny && isHere && $0.address.port == remote.port }
     }
 
