@@ -55,6 +55,26 @@ import UserAgent
         store.synchronize()
     }
 
+    @Test func `a line that comes while the gateway runs has what was kept of it`() throws {
+        do {
+            let (stage, store) = try start { configuration, _ in configuration.lines[0].recents = true }
+            _ = invite(stage, RawPeer(stage, 1), "before")
+            stage.gateway.setBlocked(true, caller: CXHandle(type: .phoneNumber, value: "+391"), ofLine: "2000", at: stage.world.now)
+            store.synchronize()
+        }
+        var line = LineConfiguration(number: "2000")
+        let (stage, _) = try start { configuration, _ in
+            line = configuration.lines[0]
+            configuration.lines.removeFirst()
+        }
+        #expect(stage.gateway.recents(ofLine: "2000") == nil)
+        var wanted = stage.gateway.configuration
+        wanted.lines.append(line)
+        #expect(stage.gateway.reconfigure(wanted, at: stage.world.now).added == ["2000"])
+        #expect(stage.gateway.recents(ofLine: "2000")?.map(\.handle) == ["+391"])
+        #expect(invite(stage, RawPeer(stage, 1), "after") == 607)
+    }
+
     /// What the database would have if the gateway were killed now.
     private func kept(_ store: SQLiteStore, _ line: String) throws -> [RecentCall] {
         store.synchronize()

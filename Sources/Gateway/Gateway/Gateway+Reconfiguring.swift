@@ -17,7 +17,7 @@ extension Gateway {
         let hasOtherLimits = limits != configuration.limits
         context.adopt(wanted.lines, limits)
         var change = lineTable.adopt(wanted.lines, statuses: configuration.refusals) { line, index in
-            let line = context.makeLine(line, index: index, kept: LineRecord(), directories: directories)
+            let line = context.makeLine(line, index: index, kept: kept[line.number.description], directories: directories)
             line.observer?.listener = self
             return line
         }

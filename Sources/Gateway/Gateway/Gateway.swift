@@ -60,6 +60,8 @@ public final class Gateway: SignallingEndpoint {
     let directories: CallDirectories?
     /// Tells of calls that are over; nil: nobody wants to know.
     var callTeller: CallTeller?
+    /// Of the last run, of lines that were not here at the start.
+    let kept: KeptState
     private let network: any SignallingNetwork
     private let media: any MediaPlane
     private var agentListener: AgentListener?
@@ -69,6 +71,7 @@ public final class Gateway: SignallingEndpoint {
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         (journal, network, media, directories) = (environment.journal, environment.network, environment.media, environment.directories)
         accounts = Accounts(configuration.lines)
+        kept = environment.kept.without(configuration.lines.map(\.number.description))
         let context = GatewayContext(
             configuration, journal: environment.journal, store: environment.store, random: environment.random, epoch: environment.epoch,
             at: now)

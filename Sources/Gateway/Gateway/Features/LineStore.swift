@@ -32,6 +32,14 @@ public struct KeptState: Sendable, Equatable {
         get { lines[line] ?? LineRecord() }
         set { lines[line] = newValue }
     }
+
+    /// What was kept of other lines than these.
+    func without(_ numbers: [String]) -> KeptState {
+        var rest = KeptState()
+        rest.lines = lines
+        for number in numbers { rest.lines[number] = nil }
+        return rest
+    }
 }
 
 /// Something that is to survive a restart.
