@@ -8,6 +8,7 @@ import SIP
 import Synchronization
 import Testing
 import UserAgent
+import Workbench
 
 @testable import hookswitch
 
@@ -45,6 +46,16 @@ import UserAgent
     @Test(arguments: [("sip.example.test", "192.0.2.7:5070"), ("sip.example.test:5062", "192.0.2.7:5062"), ("localhost", "127.0.0.1:5060")])
     func `a server may be a name`(text: String, address: String) throws {
         #expect(try inZone { try SocketAddress(ofServer: text) } == SocketAddress(address))
+    }
+
+    @Test(arguments: [
+        (["--server", "sip.example.test:5061"], "sip.example.test"), (["--server", "192.0.2.7"], "called.test"), ([], "called.test"),
+        (["--server", "sip.example.test", "--tls-name", "other.test"], "other.test"),
+    ]) func `over TLS a certificate must name the server as it was typed`(words: [String], name: String) throws {
+        let options = try PhoneOptions.parse(words + ["--transport", "tls"])
+        let settings = try options.settings(
+            user: "1001", server: SocketAddress("192.0.2.7:5061")!, transport: .tls, host: "called.test", codecs: "pcmu", isCalled: false)
+        #expect(settings.serverName == Text(name))
     }
 
     @Test func `a name without an address is told with code 3`() {

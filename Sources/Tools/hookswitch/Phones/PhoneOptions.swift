@@ -23,7 +23,10 @@ struct PhoneOptions: ParsableArguments {
     @Option(help: ArgumentHelp("TLS: authorities whose certificates are believed, PEM (default: the system's).", valueName: "file"))
     var ca: String?
 
-    @Option(help: ArgumentHelp("TLS: whom the server's certificate must name (default: the host that is called).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "TLS: whom the server's certificate must name (default: the name of --server, else the host that is called).", valueName: "name"
+        ))
     var tlsName: String?
 
     @Option(help: ArgumentHelp("TLS: the certificate that we show, PEM; needed to be connected to (default: none).", valueName: "file"))
@@ -82,6 +85,9 @@ extension PhoneOptions {
         guard let server else { return nil }
         return try SocketAddress(ofServer: server, over: try wantedTransport() ?? .udp)
     }
+
+    /// The server's name, where it was given by one.
+    private var serverName: Text? { server.flatMap { HostLookup.name(in: $0)?.host } }
 
     func codecs(default usual: String) throws -> [Codec] { try CodecList.parse(codec ?? usual) }
 
@@ -147,7 +153,7 @@ extension PhoneOptions {
     ///
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for a file of TLS that cannot be used.
     /// - Parameters:
-    ///   - host: whom a TLS server's certificate must name, where nothing else was said.
+    ///   - host: whom a TLS server's certificate must name, where neither `--tls-name` nor the name of a server was said.
     ///   - isCalled: others begin calls at `--local`, and over TLS then connect to it.
     func settings(
         user: Text, server: SocketAddress, transport: Transport, host: Text?, codecs usual: String, isCalled: Bool,
@@ -168,7 +174,7 @@ extension PhoneOptions {
             return settings
         }
         settings.tls = try tlsSettings()
-        settings.serverName = tlsName.map { Text($0) } ?? host
+        settings.serverName = tlsName.map { Text($0) } ?? serverName ?? host
         do throws(TLSError) { _ = try TLSContexts(settings.tls) } catch { throw Failure.cannotRun("\(error)") }
         if isCalled, settings.tls.identities.isEmpty {
             throw Failure.usage("to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?")
