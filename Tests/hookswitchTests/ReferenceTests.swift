@@ -57,6 +57,24 @@ import Testing
         #expect(!row.contains("|  |"), "\(row)")
     }
 
+    /// What has no default: given by its place, and in brackets in the usage line where it may be left out.
+    private static let needed = [
+        "target", "address", "files", "file", "call", "page",
+    ]
+
+    @Test func `the help of every flag with a value states its default, or that there is none`() throws {
+        let valued = try CommandTree.load().subcommands.flatMap { command in
+            command.arguments.filter { $0.kind != .flag }.map { (command.name, $0) }
+        }
+        #expect(valued.count > 100)
+        for (command, argument) in valued where argument.kind == .option {
+            let help = try #require(argument.abstract)
+            #expect(
+                argument.defaultValue != nil || help.contains(/\(default: [^()]+\)/), "hookswitch \(command) --\(argument.name): \(help)")
+        }
+        #expect(Set(valued.filter { $0.1.kind == .positional }.compactMap(\.1.valueName)) == Set(Self.needed))
+    }
+
     @Test func `the flags are found`() {
         #expect(Self.flags.count > 100 && Self.flags.contains { $0 == ("load", "--find-knee") }, "\(Self.flags)")
     }

@@ -179,7 +179,7 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "One setting, as media.ports=20000-20099; each once. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS).",
+            "One setting, as media.ports=20000-20099; each once. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS) (default: none).",
             valueName: "key=value"),
         completion: .list(Setting.all.map { "\($0.path)=" }))
     var set: [String] = []

@@ -30,13 +30,15 @@ struct CallsCommand: ExplainedCommand {
             """)
 
     @Argument(help: "Journal files (JSON lines).") var files: [String]
-    @Option(help: ArgumentHelp("Calls with this in From.", valueName: "text")) var from: String?
-    @Option(help: ArgumentHelp("Calls with this in To, the Request-URI or the line.", valueName: "text")) var to: String?
-    @Option(help: ArgumentHelp("Calls that ended so: words, statuses or classes, as busy,404,5xx.", valueName: "list")) var status: String?
+    @Option(help: ArgumentHelp("Calls with this in From (default: all).", valueName: "text")) var from: String?
+    @Option(help: ArgumentHelp("Calls with this in To, the Request-URI or the line (default: all).", valueName: "text")) var to: String?
+    @Option(help: ArgumentHelp("Calls that ended so: words, statuses or classes, as busy,404,5xx (default: all).", valueName: "list"))
+    var status: String?
     @Option(
-        help: ArgumentHelp("Calls that began since: 14:05, 2026-11-26, 2026-11-26T14:05:30Z, or 30s, 10m, 2h, 3d ago.", valueName: "time"))
+        help: ArgumentHelp(
+            "Calls that began since: 14:05, 2026-11-26, 2026-11-26T14:05:30Z, or 30s, 10m, 2h, 3d ago (default: all).", valueName: "time"))
     var since: String?
-    @Option(help: ArgumentHelp("The last so many of them.", valueName: "n")) var last: Int?
+    @Option(help: ArgumentHelp("The last so many of them (default: all).", valueName: "n")) var last: Int?
     @Flag(help: "Only calls that failed, or in which something went wrong.") var failed = false
     @Flag(help: "A line also for each leg that the gateway made for a call.") var legs = false
     @Flag(name: [.short, .long], help: "Go on as the journal grows, also over rotations.") var follow = false

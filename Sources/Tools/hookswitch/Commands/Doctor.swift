@@ -21,7 +21,7 @@ struct Doctor: ExplainedCommand {
 
     @OptionGroup var options: ConfigurationOptions
 
-    @Option(help: ArgumentHelp("The compose file that publishes the gateway's ports.", valueName: "file"))
+    @Option(help: ArgumentHelp("The compose file that publishes the gateway's ports (default: not looked at).", valueName: "file"))
     var compose: String?
 
     @Flag(help: "Print one JSON object.") var json = false

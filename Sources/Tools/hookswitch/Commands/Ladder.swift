@@ -27,7 +27,7 @@ struct LadderCommand: ExplainedCommand {
     @Flag(help: "The last call.") var last = false
     @Option(help: "Columns of text.") var width = 120
     @Flag(help: "Print one JSON object: the call, as of 'hookswitch calls --json', and its steps.") var json = false
-    @Option(help: ArgumentHelp("Write the call as one HTML page, too.", valueName: "file")) var html: String?
+    @Option(help: ArgumentHelp("Write the call as one HTML page, too (default: not written).", valueName: "file")) var html: String?
 
     func run() throws {
         let width = try Bounded.whole(width, option: "--width", of: "columns", in: 1...10_000)

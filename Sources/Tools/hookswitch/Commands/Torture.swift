@@ -33,15 +33,19 @@ struct Torture: ExplainedCommand {
     var only: String?
     @Flag(help: "Name the cases, and end.") var list = false
     @Option(help: ArgumentHelp("udp or tcp (default: what the URI says, else udp).", valueName: "transport")) var transport: String?
-    @Option(help: ArgumentHelp("A line of the target's that is ours: it is registered, and called through the target.", valueName: "line"))
+    @Option(
+        help: ArgumentHelp(
+            "A line of the target's that is ours: it is registered, and called through the target (default: none; the target is called directly).",
+            valueName: "line"))
     var register: String?
-    @Option(help: ArgumentHelp("The line's password; it answers challenges of our calls too.", valueName: "password")) var password: String?
+    @Option(help: ArgumentHelp("The line's password; it answers challenges of our calls too (default: none).", valueName: "password"))
+    var password: String?
     @Flag(help: "Leave every byte of the messages as it is.") var exact = false
     @Option(help: ArgumentHelp("Take SIP at this address and port (default: any port, facing the target).", valueName: "address:port"))
     var local: String?
     @Option(help: ArgumentHelp("How long the target may take for an answer.", valueName: "s")) var timeout = 4.0
     @Flag(help: "Print one JSON object.") var json = false
-    @Option(help: ArgumentHelp("Write the verdicts as JUnit XML.", valueName: "file")) var junit: String?
+    @Option(help: ArgumentHelp("Write the verdicts as JUnit XML (default: not written).", valueName: "file")) var junit: String?
 
     func run() throws {
         let order = try self.order()

@@ -34,20 +34,20 @@ struct TraceCommand: ExplainedCommand {
 
     @Argument(help: "A pcapng file.") var file: String
     @Argument(help: "Which call.") var call: String?
-    @Option(help: ArgumentHelp("Calls with this in From.", valueName: "text")) var from: String?
-    @Option(help: ArgumentHelp("Calls with this in To.", valueName: "text")) var to: String?
-    @Option(name: .customLong("call"), help: ArgumentHelp("Calls with this in the Call-ID.", valueName: "text")) var callID:
+    @Option(help: ArgumentHelp("Calls with this in From (default: all).", valueName: "text")) var from: String?
+    @Option(help: ArgumentHelp("Calls with this in To (default: all).", valueName: "text")) var to: String?
+    @Option(name: .customLong("call"), help: ArgumentHelp("Calls with this in the Call-ID (default: all).", valueName: "text")) var callID:
         String?
-    @Option(help: ArgumentHelp("Calls that began with one of these, as INVITE,REGISTER.", valueName: "list")) var method:
+    @Option(help: ArgumentHelp("Calls that began with one of these, as INVITE,REGISTER (default: all).", valueName: "list")) var method:
         String?
-    @Option(help: ArgumentHelp("Calls that stand so: words, statuses or classes, as busy,404,5xx.", valueName: "list"))
+    @Option(help: ArgumentHelp("Calls that stand so: words, statuses or classes, as busy,404,5xx (default: all).", valueName: "list"))
     var status: String?
-    @Option(help: ArgumentHelp("The last so many of them.", valueName: "n")) var last: Int?
-    @Option(help: ArgumentHelp("A journal of the same gateway, to name a call by its UUID.", valueName: "file"))
+    @Option(help: ArgumentHelp("The last so many of them (default: all).", valueName: "n")) var last: Int?
+    @Option(help: ArgumentHelp("A journal of the same gateway, to name a call by its UUID (default: none).", valueName: "file"))
     var journal: String?
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("Write what is shown as a pcapng file.", valueName: "file"))
+        help: ArgumentHelp("Write what is shown as a pcapng file (default: not written).", valueName: "file"))
     var output: String?
     @Option(help: "Columns of the ladder.") var width = 120
     @Flag(name: [.short, .long], help: "Go on as the file grows.") var follow = false
