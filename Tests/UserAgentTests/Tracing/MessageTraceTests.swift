@@ -125,6 +125,27 @@ extension RealTime {
             #expect(throws: TraceFile.FileError.self) { try TraceFile(path: "/none/t", program: "t") { _ in } }
         }
 
+        @Test func `a file that meets a full disk is tried again, and can be read afterwards`() throws {
+            let folder = "/tmp/trace-\(getpid())-\(UInt32.random(in: 0 ... .max))", path = folder + "/t"
+            mkdir(folder, 0o700)
+            defer { for name in ["t", "t.1", ""] { remove("\(folder)/\(name)") } }
+            let failures = Mutex<[String]>([])
+            let file = try TraceFile(path: path, program: "test 1", rotation: 1_000) { cause in failures.withLock { $0.append(cause) } }
+            let message = TracedMessage(
+                .sent, .udp, local: Self.flow.local, remote: Self.flow.remote, wall: 1, bytes: [UInt8](repeating: 0x41, count: 1_500))
+            #expect(file.take([message], missed: 0) == 0)
+            // The next file is on a disk that is full.
+            rename(path, path + ".1")
+            symlink("/dev/full", path)
+            #expect(file.take([message, message], missed: 0) == 2 && file.take([message], missed: 0) == 1)
+            #expect(failures.withLock(\.self) == ["cannot write \(path): No space left on device"], "once")
+            unlink(path)
+            #expect(file.take([message], missed: 0) == 0)
+            file.finish()
+            let first = try Self.read(path + ".1"), second = try Self.read(path)
+            #expect(first.messages == 1 && first.dropped == 3 && second.messages == 1 && second.dropped == 0)
+        }
+
         private static func read(_ path: String) throws -> (messages: Int, dropped: UInt64) {
             let file = try #require(fopen(path, "re"))
             defer { fclose(file) }

@@ -40,15 +40,7 @@ public final class TraceFile: TraceSink {
         path: String, program: String, rotation: Int = usualRotation, onFailure: @escaping @Sendable (String) -> Void
     ) throws(FileError) {
         (self.path, self.program, self.rotation, self.onFailure) = (path, program, rotation, onFailure)
-        try Self.putAside(path)
-        var state = State(descriptor: try Self.open(path))
-        let header = Pcapng.header(program: program)
-        do throws(FileError) { try Self.write(header, to: state.descriptor, path, keeping: 0) } catch {
-            close(state.descriptor)
-            throw error
-        }
-        state.size = header.count
-        self.state = Mutex(state)
+        state = Mutex(try Self.begin(path, program))
     }
 
     deinit { state.withLock { _ = close($0.descriptor) } }
@@ -79,13 +71,25 @@ public final class TraceFile: TraceSink {
         try? append(end, &state)
     }
 
+    /// Where the next file cannot be begun, this one stays, and it is tried again.
     private func rotate(_ state: inout State) throws(FileError) {
+        let next = try Self.begin(path, program)
         end(&state)
-        try Self.putAside(path)
-        let next = try Self.open(path)
         close(state.descriptor)
-        state = State(descriptor: next)
-        try append(Pcapng.header(program: program), &state)
+        state = next
+    }
+
+    /// A new file with its header, at the place of what was there.
+    private static func begin(_ path: String, _ program: String) throws(FileError) -> State {
+        try putAside(path)
+        var state = State(descriptor: try open(path))
+        let header = Pcapng.header(program: program)
+        do throws(FileError) { try write(header, to: state.descriptor, path, keeping: 0) } catch {
+            close(state.descriptor)
+            throw error
+        }
+        state.size = header.count
+        return state
     }
 
     private func append(_ bytes: [UInt8], _ state: inout State) throws(FileError) {
