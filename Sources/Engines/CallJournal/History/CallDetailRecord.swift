@@ -21,9 +21,10 @@ public final class CallDetailRecord {
     /// Who took part in it: the branch that was answered, else the last.
     public var callee: LegRecord? { branches.last(where: \.isConversation) ?? branches.last }
 
-    /// From the answer to the end, or as far as the journal goes; nil without an answer.
+    /// From the answer to the end, or as far as the journal goes; nil without an answer, and of a call that was cut off: nobody knows how
+    /// long it went on.
     public var length: Duration? {
-        guard first.isConversation, let answered = first.answered else { return nil }
+        guard first.isConversation, disposition != .cutOff, let answered = first.answered else { return nil }
         return (first.ended ?? first.last).time - answered.time
     }
 
