@@ -39,7 +39,8 @@ struct CallsListing {
         if history.missingEvents > 0 { notes.append("\(history.missingEvents) events are missing in the journal, and calls with them") }
         if let last = history.lastRefusedRegistration {
             let count = history.refusedRegistrations == 1 ? "a registration was" : "\(history.refusedRegistrations) registrations were"
-            let words = last.details.text(.reason) ?? last.details.text(.cause) ?? "?"
+            let words =
+                last.details.text(.reason) ?? last.details.text(.cause).map { Text($0.description.replacing("-", with: " ")) } ?? "?"
             let user = last.details.text(.user) ?? "?", remote = last.details.text(.remote) ?? "?"
             notes.append("\(count) refused, the last of \(user) from \(remote) at \(WallTime.local(last.wall)): \(words)")
         }
