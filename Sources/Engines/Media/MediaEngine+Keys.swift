@@ -7,10 +7,10 @@ import SDP
 extension MediaEngine {
     public func send(_ digits: [DTMFDigit], lasting length: Duration? = nil, on id: MediaLegID, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
-        guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
+        guard leg.gates.canSend else { throw .outOfOrder(.start, in: leg.state) }
         guard let sender = leg.digitSender else { return try play(digits, lasting: length, on: leg, at: now) }
         guard sender.enqueue(digits, lasting: length, at: now) else { throw .tooManyDigits }
-        leg.digits = sender
+        leg.ownKeys.digits = sender
         arm(leg, .digit, at: sender.deadline)
     }
 
@@ -20,12 +20,12 @@ extension MediaEngine {
         guard player.press(digits, lasting: length.map { min(max($0, .milliseconds(40)), .seconds(5)) } ?? DTMFTones.usualLength) else {
             throw .tooManyDigits
         }
-        leg.keyPlayer = player
+        leg.ownKeys.player = player
         armFrames(leg, at: now)
     }
 
     private func keyPlayer(of leg: MediaLeg) throws(MediaError) -> Player {
-        if let player = leg.keyPlayer { return player }
+        if let player = leg.ownKeys.player { return player }
         guard let codec = AudioCodec(leg.plan.audio.primary.codec), leg.member == nil else { throw .unsupportedPlan }
         do throws(CodecError) {
             return try Player(keysIn: codec, milliseconds: leg.plan.audio.frameLength(of: codec), opus: leg.opus)
@@ -46,7 +46,7 @@ extension MediaEngine {
     }
 
     func heardInband(_ payload: UnsafeRawBufferPointer, _ codec: AudioCodec, on leg: MediaLeg, at now: Instant) {
-        leg.inbandKeys?.receive(payload, codec: codec) { output in
+        leg.sound.inbandKeys?.receive(payload, codec: codec) { output in
             switch output {
             case .began(let key): if let digit = DTMFDigit(key) { began(digit, on: leg, at: now) }
             case .ended: leg.partner.map { release($0, lasting: .zero, at: now) }
@@ -57,7 +57,7 @@ extension MediaEngine {
     /// No more of the keys of this leg will come.
     func endKeys(of leg: MediaLeg, at now: Instant) {
         heardKeys(leg.keys.stop(), on: leg, at: now)
-        guard let keys = leg.inbandKeys else { return }
+        guard let keys = leg.sound.inbandKeys else { return }
         if keys.isDown { leg.partner.map { release($0, lasting: .zero, at: now) } }
         keys.reset()
     }
@@ -70,26 +70,28 @@ extension MediaEngine {
     /// The other side, where the packets of this one do not tell it of a key: it has no events, or keys from here are on their way there
     /// already.
     private func hearer(of leg: MediaLeg) -> MediaLeg? {
-        guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend, !partner.plan.keysBySignalling else { return nil }
-        if partner.digits != nil, !leg.plan.audio.telephoneEvents.isEmpty { return partner }
+        guard let partner = leg.partner, partner.plan.source == .relay, partner.gates.canSend, !partner.plan.keysBySignalling else {
+            return nil
+        }
+        if partner.ownKeys.digits != nil, !leg.plan.audio.telephoneEvents.isEmpty { return partner }
         return leg.plan.audio.telephoneEvents.isEmpty == partner.plan.audio.telephoneEvents.isEmpty ? nil : partner
     }
 
     private func press(_ digit: DTMFDigit, on leg: MediaLeg, at now: Instant) {
         if let sender = leg.digitSender {
             guard sender.press(digit, at: now) else { return }
-            leg.digits = sender
+            leg.ownKeys.digits = sender
             arm(leg, .digit, at: sender.deadline)
         } else if let player = try? keyPlayer(of: leg), player.press([digit], lasting: nil) {
-            leg.keyPlayer = player
+            leg.ownKeys.player = player
             armFrames(leg, at: now)
         }
     }
 
     /// - Parameter length: of the press, for a far end that hears it as sound. One that is told by events was told when it ended.
     private func release(_ leg: MediaLeg, lasting length: Duration, at now: Instant) {
-        leg.digits?.release()
-        leg.keyPlayer?.release(lasting: length)
+        leg.ownKeys.digits?.release()
+        leg.ownKeys.player?.release(lasting: length)
     }
 
     /// Sound that is a key, or sounds as if one began, does not go on to a far end that gets an event for it.
@@ -104,7 +106,7 @@ extension MediaEngine {
             for index in header.payloadOffset..<header.payloadOffset + header.payloadCount { packet[index] = silence }
             return false
         }
-        if let transcoder = other.transcoder, other.stream.payloadTypes[header.payloadType] == nil {
+        if let transcoder = other.transcoding.transcoder, other.stream.payloadTypes[header.payloadType] == nil {
             withUnsafeBytes(of: ComfortNoise(level: 127).payload) { transcoder.receiver.receiveNoise($0, header: header, at: now) }
         } else {
             leg.refused.noReceiver += 1
@@ -116,28 +118,28 @@ extension MediaEngine {
 extension MediaLeg {
     /// A key of the partner's that does not pass as it is only holds its place.
     func skipKey(_ header: RTPHeader, at now: Instant) {
-        if let receiver = transcoder?.receiver, !receiver.isIdle { receiver.pass(header, at: now) }
+        if let receiver = transcoding.transcoder?.receiver, !receiver.isIdle { receiver.pass(header, at: now) }
     }
 
     /// Keys of ours that wait go on as was agreed on now; those that the far end would not understand are dropped.
     func updateKeys() {
-        if let player = keyPlayer, AudioCodec(plan.audio.primary.codec) != player.codec {
-            keyPlayer = nil
+        if let player = ownKeys.player, AudioCodec(plan.audio.primary.codec) != player.codec {
+            ownKeys.player = nil
             stream.pause()
         }
-        guard let sender = digits else { return }
+        guard let sender = ownKeys.digits else { return }
         if let event = plan.audio.telephoneEvents.first(where: {
             $0.sendPayloadType < 128 && max(1, $0.codec.clockRate) == sender.clockRate
         }) {
             sender.payloadType = event.sendPayloadType
         } else {
-            digits = nil
+            ownKeys.digits = nil
         }
     }
 
     /// What tells the far end of keys as events, made now where there is none yet; nil where it knows none.
     fileprivate var digitSender: DigitSender? {
         guard let event = plan.audio.telephoneEvent(for: plan.audio.primary.codec), event.sendPayloadType < 128 else { return nil }
-        return digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))
+        return ownKeys.digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))
     }
 }

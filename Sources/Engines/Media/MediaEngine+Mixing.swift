@@ -8,16 +8,17 @@ extension MediaEngine {
     /// Puts a leg where its plan says that it belongs, with the codecs for that.
     func seat(_ leg: MediaLeg, at now: Instant) throws(MediaError) {
         let (wanted, format, codecs) = leg.seating
-        if wanted == leg.conference, format == leg.member?.format, codecs.allSatisfy({ leg.member?.receiver.knows($0) != false }) { return }
+        if wanted == leg.member?.conference, format == leg.member?.format, codecs.allSatisfy({ leg.member?.receiver.knows($0) != false }) {
+            return
+        }
         unseat(leg)
         guard let wanted else { return }
         guard let format, !codecs.isEmpty else { throw .unsupportedPlan }
         do throws(CodecError) {
-            leg.member = try Mixer.Member(codecs: codecs, format: format)
+            leg.member = try Mixer.Member(of: wanted, codecs: codecs, format: format)
             let mixer = mixers[wanted] ?? Mixer(at: now)
             try mixer.join(leg)
             if mixers.updateValue(mixer, forKey: wanted) == nil { mixDue = min(mixDue, mixer.due) }
-            leg.conference = wanted
         } catch {
             leg.member = nil
             throw .unsupportedPlan
@@ -26,11 +27,11 @@ extension MediaEngine {
 
     /// Takes a leg out of its conference, and the conference down behind the last one.
     func unseat(_ leg: MediaLeg) {
-        guard let conference = leg.conference else { return }
+        guard let conference = leg.member?.conference else { return }
         mixers[conference]?.leave(leg)
         leg.keepPlayout()
         if mixers[conference]?.members.isEmpty == true { mixers[conference] = nil }
-        (leg.conference, leg.member) = (nil, nil)
+        leg.member = nil
         leg.stream.pause()
         mixDue = mixers.values.map(\.due).min() ?? .distantFuture
     }
@@ -56,11 +57,11 @@ extension MediaEngine {
         let isLate = now - mixer.due >= .milliseconds(Int64(frameMilliseconds))
         mixer.listen(at: now)
         for leg in mixer.members {
-            guard leg.canSend, leg.digits?.isPressing != true, let member = leg.member else { continue }
+            guard leg.gates.canSend, leg.ownKeys.digits?.isPressing != true, let member = leg.member else { continue }
             let samples = member.format.codec.timestampStep(milliseconds: frameMilliseconds)
             guard let count = mixer.payload(for: member, into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]))
             else { continue }
-            if isLate { leg.lateFrames += 1 }
+            if isLate { leg.frames.late += 1 }
             guard count > 0 else {
                 leg.stream.leaveOut(samples: samples, at: now)
                 continue

@@ -8,7 +8,7 @@ extension MediaEngine {
     /// A socket has something to read. `token` is what the binder was given; one of a socket that is gone does nothing.
     public func ready(_ token: UInt64, at now: Instant) {
         let (slot, channel) = MediaSlot.read(token)
-        guard let leg = leg(at: slot), let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket else { return }
+        guard let leg = leg(at: slot), let socket = channel == .rtp ? leg.rtpSocket : leg.control.socket else { return }
         for _ in 0..<Self.datagramsPerTurn {
             guard let datagram = socket.receive(into: incoming) else { return }
             take(datagram, on: leg, channel, at: now)
@@ -33,7 +33,7 @@ extension MediaEngine {
         guard let packet = opened(whole, kind, on: leg) else { return }
         switch (kind, channel) {
         case (.rtp, .rtp): takeRTP(packet, from: datagram.sender, on: leg, at: now)
-        case (.rtcp, .rtp) where leg.rtcpSocket == nil || leg.plan.audio.rtcpMux, (.rtcp, .rtcp):
+        case (.rtcp, .rtp) where leg.control.socket == nil || leg.plan.audio.rtcpMux, (.rtcp, .rtcp):
             takeRTCP(packet, from: datagram.sender, on: leg, channel, waited: waited, at: now)
         default: leg.refused.malformed += 1
         }
@@ -41,14 +41,14 @@ extension MediaEngine {
 
     /// No media, and no fault either: the far end is there.
     private func keptAlive(by sender: SocketAddress, _ leg: MediaLeg, at now: Instant) {
-        leg.keepAlives += 1
-        if leg.latch.source == sender { (leg.lastSign, leg.isSilent) = (now, false) }
+        leg.liveness.keepAlives += 1
+        if leg.latch.source == sender { (leg.liveness.lastSign, leg.liveness.isSilent) = (now, false) }
     }
 
     /// Takes what has come on the leg's port of RTCP and was not read. The far end's last report arrives right before its BYE, by another
     /// way: signalling may be the faster one, and stop the leg first.
     func takeWaitingReports(of leg: MediaLeg, at now: Instant) {
-        let now = max(now, leg.sent.last ?? now, leg.received.last ?? now)
+        let now = max(now, leg.packets.sent.last ?? now, leg.packets.received.last ?? now)
         let (socket, channel): (any MediaSocket, MediaSlot.Channel) = leg.controlSocket
         for _ in 0..<Self.datagramsPerTurn {
             guard let datagram = socket.receive(into: incoming) else { return }
@@ -68,7 +68,7 @@ extension MediaEngine {
     }
 
     private func takeRTP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
-        guard leg.canReceive else {
+        guard leg.gates.canReceive else {
             passOver(packet, from: sender, on: leg)
             return leg.refused.notStarted += 1
         }
@@ -82,9 +82,9 @@ extension MediaEngine {
         }
         if let rate = role.clockRate { leg.rtcp.receiver.turn(to: rate) }
         leg.rtcp.receiver.receive(header, timed: role != .keys, at: now)
-        if leg.received.count == 0 { report(.firstReceived(now), of: leg) }
-        leg.received.note(now)
-        leg.isSilent = false
+        if leg.packets.received.count == 0 { report(.firstReceived(now), of: leg) }
+        leg.packets.received.note(now)
+        leg.liveness.isSilent = false
         hear(packet, header, role, on: leg, at: now)
         pass(packet, header, role, from: leg, at: now)
     }
@@ -95,7 +95,7 @@ extension MediaEngine {
         leg.refused.payloadType += 1
         guard leg.latch.source == sender else { return }
         leg.rtcp.receiver.passOver(header)
-        (leg.lastSign, leg.isSilent) = (now, false)
+        (leg.liveness.lastSign, leg.liveness.isSilent) = (now, false)
     }
 
     /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address
@@ -120,8 +120,8 @@ extension MediaEngine {
             heardKeys(leg.keys.receive(payload(packet, header), header: header, at: now), on: leg, at: now)
         case .audio(let codec):
             leg.hearing.receive(payload(packet, header), codec: codec)
-            if leg.inbandKeys != nil { heardInband(payload(packet, header), codec, on: leg, at: now) }
-            guard let recorder = leg.recorder else { return }
+            if leg.sound.inbandKeys != nil { heardInband(payload(packet, header), codec, on: leg, at: now) }
+            guard let recorder = leg.sound.recorder else { return }
             recorder.receive(payload(packet, header), codec: codec, source: header.ssrc, timestamp: header.timestamp, at: now)
             if recorder.samples.count >= recorder.sampleRate { flush(recorder, of: leg) }
         }
@@ -136,16 +136,17 @@ extension MediaEngine {
             case .noise: member.receiver.receiveNoise(payload(packet, header), header: header, at: now)
             case .keys, .otherAudio, .unknown: member.receiver.pass(header, at: now)
             }
-        } else if let partner = leg.partner, partner.isRelaying {
+        } else if let partner = leg.partner, partner.gates.isRelaying {
             if role == .keys, partner.plan.audio.telephoneEvents.isEmpty { return }   // it hears them as sound
-            if role == .keys, partner.digits != nil { return partner.skipKey(header, at: now) }   // they wait behind those, from `heard`
-            if partner.isTranscoding || partner.isSendingKey { endKey(of: leg, by: header, role, over: partner, at: now) }
-            if leg.inbandKeys?.isSuspected == true, mutes(packet, header, role, from: leg, over: partner, at: now) { return }
-            if role == .keys || partner.isTranscoding, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
+            // They wait behind those, from `heard`.
+            if role == .keys, partner.ownKeys.digits != nil { return partner.skipKey(header, at: now) }
+            if partner.gates.isTranscoding || partner.isSendingKey { endKey(of: leg, by: header, role, over: partner, at: now) }
+            if leg.sound.inbandKeys?.isSuspected == true, mutes(packet, header, role, from: leg, over: partner, at: now) { return }
+            if role == .keys || partner.gates.isTranscoding, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
             relay(packet, header, role, from: leg, over: partner, at: now)
         } else if leg.plan.source == .echo {
             relay(packet, header, role, from: leg, over: leg, at: now)
-        } else if leg.isRelaying {
+        } else if leg.gates.isRelaying {
             leg.refused.noReceiver += 1
         }
     }
@@ -157,7 +158,7 @@ extension MediaEngine {
     ) -> Bool {
         switch role {
         case .audio(let codec) where other.stream.payloadTypes[header.payloadType] == nil:
-            guard other.canSend, let transcoder = transcoder(of: other) else {
+            guard other.gates.canSend, let transcoder = transcoder(of: other) else {
                 leg.refused.noReceiver += 1
                 return true
             }
@@ -169,10 +170,10 @@ extension MediaEngine {
             convert(payload(packet, header), header, from: leg, over: other, at: now)
         case .audio:
             // The sender changed its codec.
-            if let transcoder = other.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }
+            if let transcoder = other.transcoding.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }
             return false
         case .noise:
-            guard let transcoder = other.transcoder, !transcoder.receiver.isIdle else { return false }
+            guard let transcoder = other.transcoding.transcoder, !transcoder.receiver.isIdle else { return false }
             transcoder.receiver.receiveNoise(payload(packet, header), header: header, at: now)
         case .otherAudio, .unknown: return false
         }
@@ -183,13 +184,13 @@ extension MediaEngine {
     /// so, too.
     private func converts(_ header: RTPHeader, over other: MediaLeg) -> Bool {
         if other.stream.payloadTypes[header.payloadType] == nil || other.converter?.knows(header) == true { return true }
-        return other.isTranscoding && (other.transcoder?.receiver.isIdle == false || !other.stream.follows(header.ssrc))
+        return other.gates.isTranscoding && (other.transcoding.transcoder?.receiver.isIdle == false || !other.stream.follows(header.ssrc))
     }
 
     /// Keys go over with the other side's number, clock and timestamps.
     private func convert(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant)
     {
-        guard other.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
+        guard other.gates.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
         guard let agreed = other.plan.audio.telephoneEvent(for: other.plan.audio.primary.codec), agreed.sendPayloadType < 128 else {
             return leg.refused.payloadType += 1   // it hears them as sound, from `heard`
         }
@@ -197,10 +198,10 @@ extension MediaEngine {
             other.converter = TelephoneEventConverter(from: leg.keys.clockRate, to: agreed.codec.clockRate)
         }
         other.converter?.convert(payload, header: header) { key in
-            if key.begins { other.keyTimestamp = other.stream.beginEvent(at: now) }
-            other.keyHeardAt = now
+            if key.begins { other.passingKey.timestamp = other.stream.beginEvent(at: now) }
+            other.passingKey.heardAt = now
             let made = other.stream.originateEvent(
-                payloadType: agreed.sendPayloadType, timestamp: other.keyTimestamp &+ key.segment, marker: key.begins, at: now)
+                payloadType: agreed.sendPayloadType, timestamp: other.passingKey.timestamp &+ key.segment, marker: key.begins, at: now)
             key.event.write(to: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]))
             sendMade(made, TelephoneEvent.size, on: other, timed: false, at: now)
         }
@@ -217,7 +218,7 @@ extension MediaEngine {
         _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg,
         at now: Instant
     ) {
-        guard other.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
+        guard other.gates.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
         if let rate = role.clockRate { other.turn(to: rate) }
         switch other.stream.rewrite(packet, header, at: now) {
         case .unmapped: leg.refused.payloadType += 1
@@ -230,14 +231,14 @@ extension MediaEngine {
 
     /// The one place where RTP leaves.
     func send(_ packet: UnsafeMutableRawBufferPointer, timestamp: UInt32, octets: Int, timed: Bool, on leg: MediaLeg, at now: Instant) {
-        guard leg.canSend else { return }
+        guard leg.gates.canSend else { return }
         if let tap = leg.tap { noteSent(UnsafeRawBufferPointer(packet), on: leg, tap, at: now) }
         guard transmit(UnsafeRawBufferPointer(packet), .rtp, over: leg.rtpSocket, of: leg) else { return leg.refused.sendFailed += 1 }
         leg.rtcp.sender.sent(
             timestamp, sequence: UInt16(bigEndian: packet.loadUnaligned(fromByteOffset: 2, as: UInt16.self)), octets: octets, timed: timed,
             at: now)
-        if leg.sent.count == 0 { report(.firstSent(now), of: leg) }
-        leg.sent.note(now)
+        if leg.packets.sent.count == 0 { report(.firstSent(now), of: leg) }
+        leg.packets.sent.note(now)
     }
 
     /// As the far end will hear it, and so what goes between: keys only hold their place.
@@ -255,10 +256,10 @@ extension MediaEngine {
         let bytes = UnsafeRawBufferPointer(packet)
         guard let news = try? leg.rtcp.receive(bytes, waited: waited, at: now) else { return leg.refused.malformed += 1 }
         if news.contains(.reported) { leg.guardAgainstLoss() }
-        (leg.lastSign, leg.isSilent) = (now, false)
-        guard channel == .rtcp, leg.rtcpSource != sender else { return }
-        leg.rtcpSource = sender
-        leg.rtcpSocket?.aim(at: sender)
+        (leg.liveness.lastSign, leg.liveness.isSilent) = (now, false)
+        guard channel == .rtcp, leg.control.source != sender else { return }
+        leg.control.source = sender
+        leg.control.socket?.aim(at: sender)
     }
 
     /// On the RTP port the latch decides; from a port of its own RTCP must come from the address of the RTP or from where signalling said,
@@ -274,8 +275,8 @@ extension MediaEngine {
             }
             return true
         }
-        if leg.connectivity != nil { return leg.rtcpSource == sender }
-        if leg.rtcpSource != nil { return sender == leg.rtcpSource || sender == leg.plan.audio.remoteRTCP }
+        if leg.connectivity != nil { return leg.control.source == sender }
+        if leg.control.source != nil { return sender == leg.control.source || sender == leg.plan.audio.remoteRTCP }
         return sender == leg.plan.audio.remoteRTCP || sender.address == (leg.latch.source ?? leg.plan.audio.remoteRTP).address
     }
 

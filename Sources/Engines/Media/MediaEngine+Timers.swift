@@ -35,7 +35,7 @@ extension MediaEngine {
     func armAll(_ leg: MediaLeg, at now: Instant) {
         continueHandshake(leg, at: now)
         armFrames(leg, at: now)
-        arm(leg, .digit, at: leg.digits?.deadline)
+        arm(leg, .digit, at: leg.ownKeys.digits?.deadline)
         arm(leg, .report, at: leg.rtcp.deadline)
         arm(leg, .silence, at: leg.plan.silenceLimit.map { now + $0 })
     }
@@ -44,20 +44,20 @@ extension MediaEngine {
     func armFrames(_ leg: MediaLeg, at now: Instant) {
         guard leg.makesFrames else { return arm(leg, .frame, at: nil) }
         guard leg.timers[.frame] == nil else { return }
-        leg.nextFrame = max(leg.nextFrame, now)
+        leg.frames.next = max(leg.frames.next, now)
         if phases != nil { takePhase(leg) } else { play(leg, at: now) }
     }
 
     /// The first frame of the leg is due when its phase begins.
     private func takePhase(_ leg: MediaLeg) {
         leavePhase(leg)
-        guard let (phase, begin) = phases?.take(at: leg.nextFrame) else { return }
-        (leg.phase, leg.nextFrame) = (phase, begin)
+        guard let (phase, begin) = phases?.take(at: leg.frames.next) else { return }
+        (leg.frames.phase, leg.frames.next) = (phase, begin)
         arm(leg, .frame, at: begin)
     }
 
     private func leavePhase(_ leg: MediaLeg) {
-        if let phase = leg.phase.take() { phases?.leave(phase) }
+        if let phase = leg.frames.phase.take() { phases?.leave(phase) }
     }
 
     func disarmAll(_ leg: MediaLeg) {
@@ -78,30 +78,30 @@ extension MediaEngine {
     /// Sends what is due by the leg's own clock, t0 + n frames.
     private func play(_ leg: MediaLeg, at now: Instant) {
         let length = leg.frameLength
-        if now - leg.nextFrame > Self.greatestLateness {
-            leg.lateFrames += 1
-            leg.nextFrame = now
+        if now - leg.frames.next > Self.greatestLateness {
+            leg.frames.late += 1
+            leg.frames.next = now
             leg.stream.pause()   // its clock went on
             guard phases == nil else { return takePhase(leg) }
         }
-        while leg.nextFrame <= now {
-            if now - leg.nextFrame >= length { leg.lateFrames += 1 }
+        while leg.frames.next <= now {
+            if now - leg.frames.next >= length { leg.frames.late += 1 }
             guard playKey(leg, at: now) || playFrame(leg, at: now) || transcodeFrame(leg, at: now) else { return }
-            framesDue?.append(leg.nextFrame)
-            leg.nextFrame += length
+            framesDue?.append(leg.frames.next)
+            leg.frames.next += length
         }
-        arm(leg, .frame, at: leg.nextFrame)
+        arm(leg, .frame, at: leg.frames.next)
     }
 
     /// False when no key is to be heard. What the leg's transcoder has meanwhile goes by unheard. While the far end does not listen the
     /// keys wait.
     private func playKey(_ leg: MediaLeg, at now: Instant) -> Bool {
-        guard let player = leg.keyPlayer else { return false }
-        leg.transcoder?.skip(at: now)
+        guard let player = leg.ownKeys.player else { return false }
+        leg.transcoding.transcoder?.skip(at: now)
         if let partner = leg.partner { heardKeys(partner.keys.advance(to: now), on: partner, at: now) }   // whose end was lost
-        guard leg.canSend else { return true }
+        guard leg.gates.canSend else { return true }
         guard let count = player.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])) else {
-            leg.keyPlayer = nil
+            leg.ownKeys.player = nil
             leg.stream.pause()
             report(.digitsSent, of: leg)
             return false
@@ -112,11 +112,11 @@ extension MediaEngine {
 
     /// False when there is nothing more to play. While a key is down or the far end does not listen the sound waits.
     private func playFrame(_ leg: MediaLeg, at now: Instant) -> Bool {
-        guard let player = leg.player else { return false }
-        guard leg.canSend, !leg.isSendingKey else { return true }
+        guard let player = leg.sound.player else { return false }
+        guard leg.gates.canSend, !leg.isSendingKey else { return true }
         let room = UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])
         guard let count = player.next(into: room) else {
-            leg.player = nil
+            leg.sound.player = nil
             report(.sourceFinished, of: leg)
             return false
         }
@@ -126,8 +126,8 @@ extension MediaEngine {
 
     /// False when nothing is transcoded, or nobody speaks any more. While a key is down the sound goes by unheard.
     private func transcodeFrame(_ leg: MediaLeg, at now: Instant) -> Bool {
-        guard let transcoder = leg.transcoder else { return false }
-        guard leg.canSend else { return true }
+        guard let transcoder = leg.transcoding.transcoder else { return false }
+        guard leg.gates.canSend else { return true }
         let isPressing = leg.isSendingKey || leg.isKeyPassing(at: now)
         switch transcoder.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]), at: now) {
         case .payload(let count) where !isPressing: sendFrame(count, lasting: transcoder.timestampStep, on: leg, at: now)
@@ -164,16 +164,16 @@ extension MediaEngine {
 
     /// While the far end does not listen they wait. A key that was down goes on after that: it is the same one, by its timestamp.
     private func sendDigits(_ leg: MediaLeg, at now: Instant) {
-        guard leg.canSend else { return }
-        while let header = leg.digits?.advance(&leg.stream, into: outgoing, at: now) {
+        guard leg.gates.canSend else { return }
+        while let header = leg.ownKeys.digits?.advance(&leg.stream, into: outgoing, at: now) {
             let packet = UnsafeMutableRawBufferPointer(rebasing: outgoing[..<(RTPHeader.fixedSize + TelephoneEvent.size)])
             send(packet, timestamp: header.timestamp, octets: TelephoneEvent.size, timed: false, on: leg, at: now)
         }
-        if leg.digits?.isIdle == true {
-            leg.digits = nil
+        if leg.ownKeys.digits?.isIdle == true {
+            leg.ownKeys.digits = nil
             report(.digitsSent, of: leg)
         }
-        arm(leg, .digit, at: leg.digits?.deadline)
+        arm(leg, .digit, at: leg.ownKeys.digits?.deadline)
     }
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
@@ -195,17 +195,17 @@ extension MediaEngine {
     private func send(_ compound: [UInt8], on leg: MediaLeg) {
         let remote = leg.mixesPorts ? leg.plan.audio.remoteRTCP : nil
         if leg.mixesPorts, leg.connectivity != nil { return }   // checks have found one place alone
-        let socket = leg.plan.audio.rtcpMux ? leg.rtpSocket : leg.rtcpSocket ?? leg.rtpSocket
+        let socket = leg.plan.audio.rtcpMux ? leg.rtpSocket : leg.control.socket ?? leg.rtpSocket
         if !compound.withUnsafeBytes({ transmit($0, .rtcp, over: socket, to: remote, of: leg) }) { leg.refused.sendFailed += 1 }
     }
 
     private func watchSilence(_ leg: MediaLeg, at now: Instant) {
         guard let limit = leg.plan.silenceLimit else { return }
-        let due = max(leg.received.last ?? leg.started, leg.lastSign ?? .zero) + limit
+        let due = max(leg.packets.received.last ?? leg.run.began, leg.liveness.lastSign ?? .zero) + limit
         guard due <= now else { return arm(leg, .silence, at: due) }
-        guard leg.canReceive, leg.plan.audio.remoteHold == .none else { return arm(leg, .silence, at: now + limit) }
-        if !leg.isSilent {
-            leg.isSilent = true
+        guard leg.gates.canReceive, leg.plan.audio.remoteHold == .none else { return arm(leg, .silence, at: now + limit) }
+        if !leg.liveness.isSilent {
+            leg.liveness.isSilent = true
             report(.silent, of: leg)
         }
         arm(leg, .silence, at: now + limit)

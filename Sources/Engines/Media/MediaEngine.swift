@@ -100,12 +100,12 @@ public final class MediaEngine {
         started -= 1
         disarmAll(leg)
         leg.stream.pause()
-        leg.transcoder?.receiver.pause()
+        leg.transcoding.transcoder?.receiver.pause()
         leg.pauseIncoming()
         leg.converter?.stop()
         endKeys(of: leg, at: now)
-        (leg.digits, leg.keyPlayer) = (nil, nil)
-        if let recorder = leg.recorder {
+        (leg.ownKeys.digits, leg.ownKeys.player) = (nil, nil)
+        if let recorder = leg.sound.recorder {
             flush(recorder, of: leg)
             recorder.pause()
         }
@@ -115,7 +115,7 @@ public final class MediaEngine {
     /// Another agreement, or another source: what was measured goes on.
     public func update(_ id: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
-        if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
+        if let recorder = leg.sound.recorder, plan.sink == .none { flush(recorder, of: leg) }
         let old = leg.plan
         leg.pauseHearing(at: now)
         try leg.update(plan, using: &random, at: now)
@@ -158,9 +158,9 @@ public final class MediaEngine {
     @discardableResult
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
         let leg = try leg(id)
-        if leg.state.wasStarted { takeWaitingReports(of: leg, at: leg.started) }
+        if leg.state.wasStarted { takeWaitingReports(of: leg, at: leg.run.began) }
         try leg.state.apply(.close)
-        let statistics = leg.statistics(at: leg.started)
+        let statistics = leg.statistics(at: leg.run.began)
         separate(leg)
         unseat(leg)
         remove(leg)
@@ -175,7 +175,7 @@ public final class MediaEngine {
         unseat(leg)
         if leg.state == .started { started -= 1 }
         remove(leg)
-        for socket in [leg.rtpSocket, leg.rtcpSocket].compactMap(\.self) { binder.release(socket) }
+        for socket in [leg.rtpSocket, leg.control.socket].compactMap(\.self) { binder.release(socket) }
         return leg
     }
 
@@ -190,7 +190,7 @@ public final class MediaEngine {
         }
         do throws(SocketError) {
             try binder.adopt(leg.rtpSocket, token: leg.slot.token(.rtp))
-            if let socket = leg.rtcpSocket { try binder.adopt(socket, token: leg.slot.token(.rtcp)) }
+            if let socket = leg.control.socket { try binder.adopt(socket, token: leg.slot.token(.rtcp)) }
         } catch {
             throw .cannotBind(error)
         }
@@ -207,7 +207,7 @@ public final class MediaEngine {
     public func add(to counts: inout MediaCounts) {
         counts.legs += places.count
         counts.started += started
-        counts.sockets += legs.reduce(0) { $0 + ($1 == nil ? 0 : $1?.rtcpSocket == nil ? 1 : 2) }
+        counts.sockets += legs.reduce(0) { $0 + ($1 == nil ? 0 : $1?.control.socket == nil ? 1 : 2) }
         counts.timers += timers.count + mixers.count
     }
 
@@ -297,18 +297,20 @@ public final class MediaEngine {
     /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they
     /// have nowhere to go, and are counted as such.
     func transcoder(of leg: MediaLeg) -> Transcoder? {
-        if leg.transcoder == nil, let format = leg.transcoderFormat?.value { leg.transcoder = try? Transcoder(format) }
-        return leg.transcoder
+        if leg.transcoding.transcoder == nil, let format = leg.transcoding.format?.value {
+            leg.transcoding.transcoder = try? Transcoder(format)
+        }
+        return leg.transcoding.transcoder
     }
 
     private func prepareTranscoder(of leg: MediaLeg) {
         let partner = leg.partner
         var format: Transcoder.Format?
         if case .relay = leg.plan.source, let partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
-        leg.transcoderFormat = format.map(Boxed.init)
-        if let transcoder = leg.transcoder, transcoder.format != format {
+        leg.transcoding.format = format.map(Boxed.init)
+        if let transcoder = leg.transcoding.transcoder, transcoder.format != format {
             partner?.keepPlayout()
-            leg.transcoder = nil
+            leg.transcoding.transcoder = nil
             leg.stream.pause()
         }
         guard let format, let partner, let codec = AudioCodec(partner.plan.audio.primary.codec), format.incoming.contains(codec) else {
@@ -319,7 +321,9 @@ public final class MediaEngine {
 
     private func separate(_ leg: MediaLeg) {
         guard let partner = leg.partner else { return }
-        (leg.departed, partner.departed) = (partner.ended.incoming, leg.ended.incoming)
+        (leg.past.verdicts.ofPartner, partner.past.verdicts.ofPartner) = (
+            partner.past.verdicts.atStop.incoming, leg.past.verdicts.atStop.incoming
+        )
         leg.keepPlayout()
         partner.keepPlayout()
         (leg.partner, partner.partner) = (nil, nil)
@@ -333,11 +337,11 @@ public final class MediaEngine {
 extension MediaLeg {
     /// What passed since the last start. Packets of this very turn may be newer than the caller's clock.
     fileprivate func interval(until now: Instant) -> MediaInterval {
-        var interval = MediaInterval(started: started, stopped: max(now, sent.last ?? now, received.last ?? now))
-        (interval.packetsSent, interval.packetsReceived) = (sent.count, received.count)
-        (interval.firstSent, interval.lastSent) = (sent.first, sent.last)
-        (interval.firstReceived, interval.lastReceived) = (received.first, received.last)
-        (interval.incoming, interval.outgoing) = ended
+        var interval = MediaInterval(started: run.began, stopped: max(now, packets.sent.last ?? now, packets.received.last ?? now))
+        (interval.packetsSent, interval.packetsReceived) = (packets.sent.count, packets.received.count)
+        (interval.firstSent, interval.lastSent) = (packets.sent.first, packets.sent.last)
+        (interval.firstReceived, interval.lastReceived) = (packets.received.first, packets.received.last)
+        (interval.incoming, interval.outgoing) = past.verdicts.atStop
         interval.quality = LegQuality(statistics(at: now))
         return interval
     }

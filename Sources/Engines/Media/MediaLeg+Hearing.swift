@@ -7,33 +7,35 @@ import SDP
 extension MediaLeg {
     /// What came from the far end; nil until it is measured, and where none was due.
     func incomingVerdict(at now: Instant) -> DirectionVerdict? {
-        state == .started ? presentIncoming(at: now) ?? earlierVerdicts.incoming : ended.incoming
+        state == .started ? presentIncoming(at: now) ?? past.verdicts.beforeHold.incoming : past.verdicts.atStop.incoming
     }
 
     /// What the far end was sent; nil until it is measured, and where none was due. Of a bridge it is what the other far end said.
     func outgoingVerdict(at now: Instant) -> DirectionVerdict? {
-        state == .started ? presentOutgoing(at: now) ?? earlierVerdicts.outgoing : ended.outgoing
+        state == .started ? presentOutgoing(at: now) ?? past.verdicts.beforeHold.outgoing : past.verdicts.atStop.outgoing
     }
 
     private func presentIncoming(at now: Instant) -> DirectionVerdict? {
-        guard isDue, now - hearingBegan >= HearingMeter.timeout else { return nil }
-        guard received.count > packetsBefore, let last = received.last else { return DirectionVerdict(.nothing, by: .packets) }
+        guard isDue, now - run.hearingBegan >= HearingMeter.timeout else { return nil }
+        guard packets.received.count > run.packetsBefore, let last = packets.received.last else {
+            return DirectionVerdict(.nothing, by: .packets)
+        }
         if now - last >= HearingMeter.lapse { return DirectionVerdict(hearing.isPaused ? .paused : .nothing, by: .packets) }
         if hearing.sound != .paused, let decoded = receiver?.verdict { return decoded }
         return hearing.sound.map { DirectionVerdict($0, by: hearing.basis) }
     }
 
     private func presentOutgoing(at now: Instant) -> DirectionVerdict? {
-        guard canSend, now - started >= HearingMeter.timeout else { return nil }
+        guard gates.canSend, now - run.began >= HearingMeter.timeout else { return nil }
         switch plan.source {
         case .silence: return nil
         case .relay:
-            let said = partner.map { $0.incomingVerdict(at: now) } ?? departed
-            return said?.sound == .heard && sent.count == 0 ? DirectionVerdict(.nothing, by: .packets) : said
+            let said = partner.map { $0.incomingVerdict(at: now) } ?? past.verdicts.ofPartner
+            return said?.sound == .heard && packets.sent.count == 0 ? DirectionVerdict(.nothing, by: .packets) : said
         case .echo: return incomingVerdict(at: now)
         // A conference in which nobody else speaks is silent by right.
         case .conference: return member?.hasHeardOthers == true ? DirectionVerdict(.heard, by: .level) : nil
-        case .tone, .samples: return DirectionVerdict(sent.count > 0 ? .heard : .nothing, by: .packets)
+        case .tone, .samples: return DirectionVerdict(packets.sent.count > 0 ? .heard : .nothing, by: .packets)
         }
     }
 
@@ -42,20 +44,24 @@ extension MediaLeg {
 
     /// Measures from a start on.
     func beginHearing(at now: Instant) {
-        (hearing, hearingBegan, packetsBefore) = (HearingMeter(), now, received.count)
-        (ended, earlierVerdicts, departed) = ((nil, nil), (nil, nil), nil)
+        (hearing, run.hearingBegan, run.packetsBefore) = (HearingMeter(), now, packets.received.count)
+        past.verdicts = LegVerdicts()
     }
 
     /// Keeps what was measured: the stream stops.
-    func endHearing(at now: Instant) { if state == .started { ended = (incomingVerdict(at: now), outgoingVerdict(at: now)) } }
+    func endHearing(at now: Instant) {
+        if state == .started { past.verdicts.atStop = (incomingVerdict(at: now), outgoingVerdict(at: now)) }
+    }
 
     /// A plan is about to change: what was measured until now counts where nothing is measured after it.
-    func pauseHearing(at now: Instant) { if state == .started { earlierVerdicts = (incomingVerdict(at: now), outgoingVerdict(at: now)) } }
+    func pauseHearing(at now: Instant) {
+        if state == .started { past.verdicts.beforeHold = (incomingVerdict(at: now), outgoingVerdict(at: now)) }
+    }
 
     /// A new plan holds, or does no more: what comes is measured anew.
     func resumeHearing(after old: MediaPlan, at now: Instant) {
         guard state == .started, plan.isDue != old.isDue || plan.audio.remoteRTP != old.audio.remoteRTP else { return }
-        (hearing, hearingBegan, packetsBefore) = (HearingMeter(), now, received.count)
+        (hearing, run.hearingBegan, run.packetsBefore) = (HearingMeter(), now, packets.received.count)
     }
 }
 

@@ -7,9 +7,9 @@ extension MediaLeg {
         rtcp.receiver.rest()
         member?.receiver.pause()
         if plan.source == .echo { stream.pause() }
-        guard let partner, partner.isRelaying else { return }
+        guard let partner, partner.gates.isRelaying else { return }
         partner.stream.pause()
-        partner.transcoder?.receiver.pause()
+        partner.transcoding.transcoder?.receiver.pause()
     }
 
     /// What leaves next is of a codec with this clock.

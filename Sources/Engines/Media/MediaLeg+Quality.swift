@@ -46,8 +46,8 @@ extension MediaLeg {
     /// What the far end reports as lost is what our encoders expect from now on: without loss no bit goes into in-band error correction.
     func guardAgainstLoss() {
         guard let percent = rtcp.sender.lastLossPercent else { return }
-        transcoder?.expect(lossPercent: percent)
-        player?.expect(lossPercent: percent)
+        transcoding.transcoder?.expect(lossPercent: percent)
+        sound.player?.expect(lossPercent: percent)
         member?.expect(lossPercent: percent)
     }
 

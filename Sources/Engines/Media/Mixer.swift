@@ -22,6 +22,8 @@ final class Mixer {
 
     /// What a leg has of its own in a conference.
     final class Member {
+        /// The number of the conference.
+        let conference: UInt64
         let receiver: AudioReceiver
         let format: Format
         /// Used while it speaks; made when it joins.
@@ -34,8 +36,8 @@ final class Mixer {
         /// It was given somebody's voice.
         fileprivate(set) var hasHeardOthers = false
 
-        init(codecs: [AudioCodec], format: Format) throws(CodecError) {
-            self.format = format
+        init(of conference: UInt64, codecs: [AudioCodec], format: Format) throws(CodecError) {
+            (self.conference, self.format) = (conference, format)
             receiver = try AudioReceiver(codecs: codecs, sampleRate: Mixer.sampleRate)
             encoder = try FrameEncoder(format.codec, sampleRate: Mixer.sampleRate, opus: format.opus)
             heard = .allocate(capacity: Mixer.samplesPerFrame)
@@ -105,7 +107,7 @@ final class Mixer {
         speakers = 0
         for leg in members {
             guard let member = leg.member else { continue }
-            let isHeard = leg.canReceive && member.receiver.read(member.heard, at: now) && !leg.plan.isMuted
+            let isHeard = leg.gates.canReceive && member.receiver.read(member.heard, at: now) && !leg.plan.isMuted
             member.energy = isHeard ? energy(of: member.heard) : 0
             if member.energy >= Self.gate { member.speaking = Self.hangover } else if member.speaking > 0 { member.speaking -= 1 }
             if !isHeard { member.speaking = 0 }

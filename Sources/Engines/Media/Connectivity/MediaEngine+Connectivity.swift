@@ -14,7 +14,7 @@ extension MediaEngine {
         for output in connectivity.receive(Array(datagram), on: channel, from: remote, at: now) {
             switch output {
             case .answer(let bytes):
-                let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket
+                let socket = channel == .rtp ? leg.rtpSocket : leg.control.socket
                 if socket.map({ socket in bytes.withUnsafeBytes { socket.send($0, to: remote) } }) != true { leg.refused.sendFailed += 1 }
             case .selected(let remote):
                 leg.select(remote, channel)
@@ -33,8 +33,8 @@ extension MediaLeg {
             latch.follow(remote)
             rtpSocket.aim(at: remote)
         } else {
-            rtcpSource = remote
-            rtcpSocket?.aim(at: remote)
+            control.source = remote
+            control.socket?.aim(at: remote)
         }
     }
 

@@ -17,7 +17,7 @@ extension MediaEngine {
         if let connectivity = leg.connectivity {
             // A browser nominates a second after it has begun: until then its handshake says which of the checked addresses it uses.
             if connectivity.isProvisional(remote, on: channel) { leg.select(remote, channel) }
-            guard (channel == .rtp ? leg.latch.source : leg.rtcpSource) == remote else {
+            guard (channel == .rtp ? leg.latch.source : leg.control.source) == remote else {
                 leg.refused.stranger += 1
                 return true
             }
@@ -26,7 +26,7 @@ extension MediaEngine {
                 leg.refused.stranger += 1
                 return true
             }
-            if channel == .rtcp { leg.rtcpSocket?.aim(at: remote) } else if leg.latch.source == nil { leg.rtpSocket.aim(at: remote) }
+            if channel == .rtcp { leg.control.socket?.aim(at: remote) } else if leg.latch.source == nil { leg.rtpSocket.aim(at: remote) }
         }
         apply(protection.receive(UnsafeRawBufferPointer(datagram)), to: leg, channel, at: now)
         return true
@@ -43,7 +43,7 @@ extension MediaEngine {
 
     private func apply(_ outputs: [DTLSAssociation.Output], to leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
         guard let protection = leg.protection(of: channel) else { return }
-        let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket ?? leg.rtpSocket
+        let socket = channel == .rtp ? leg.rtpSocket : leg.control.socket ?? leg.rtpSocket
         let remote = channel == .rtcp && leg.mixesPorts ? leg.plan.audio.remoteRTCP : nil
         for output in outputs {
             switch output {
@@ -62,7 +62,7 @@ extension MediaEngine {
     func greet(_ remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
         guard leg.connectivity == nil, let protection = leg.protection(of: channel) else { return }
         guard protection.greets(remote, isAtHome: leg.isAtHome(remote, channel), at: now) else { return }
-        let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket ?? leg.rtpSocket
+        let socket = channel == .rtp ? leg.rtpSocket : leg.control.socket ?? leg.rtpSocket
         for datagram in protection.hello { _ = datagram.withUnsafeBytes { socket.send($0, to: remote) } }
     }
 
@@ -139,7 +139,7 @@ extension MediaLeg {
 
     /// Whether that is the address that the far end has given, or where it was found; the port may be any.
     fileprivate func isAtHome(_ remote: SocketAddress, _ channel: MediaSlot.Channel) -> Bool {
-        let told = channel == .rtp ? plan.audio.destination : plan.audio.remoteRTCP, found = channel == .rtp ? latch.source : rtcpSource
+        let told = channel == .rtp ? plan.audio.destination : plan.audio.remoteRTCP, found = channel == .rtp ? latch.source : control.source
         return remote.address == told?.address || remote.address == found?.address
     }
 }
