@@ -95,7 +95,7 @@ final class AuditFacts {
 
     /// What is known of a line; nothing of one that the journal has not named.
     func line(_ number: Text) -> Line {
-        if let place = current.place, current.line == number { return place }
+        if let place = current.presence.line, current.line == number { return place }
         return lines[number] ?? Line()
     }
 
@@ -130,7 +130,7 @@ extension AuditFacts {
         action = event.action.flatMap { actions[$0] }
         let known = event.call.flatMap { calls[$0] }
         (isKnown, current) = (known != nil, known ?? CallFacts())
-        if current.line.isEmpty, !event.line.isEmpty { (current.line, current.place) = (event.line, nil) }
+        if current.line.isEmpty, !event.line.isEmpty { (current.line, current.presence.line) = (event.line, nil) }
     }
 
     /// What the event breaks.
@@ -183,7 +183,7 @@ extension AuditFacts {
             let facts = calls[call]
             guard facts?.ended == nil else { continue }
             facts?.resetAt = event.time
-            facts?.countsAsActive = false
+            facts?.presence.isActive = false
             line.setInactive(call)
         }
     }
@@ -205,11 +205,11 @@ extension AuditFacts {
 
     /// What the call counts as at its line now; most events change nothing in that.
     private func refreshPresence(_ call: CallUUID) {
-        let (isRunning, isActive) = (current.runningSince != nil, current.isActive)
-        if isKnown, isRunning == current.countsAsRunning, isActive == current.countsAsActive { return }
-        let line = current.place ?? makeLine(current.line)
+        let (isRunning, isActive) = (current.media.runningSince != nil, current.isActive)
+        if isKnown, isRunning == current.presence.isRunning, isActive == current.presence.isActive { return }
+        let line = current.presence.line ?? makeLine(current.line)
         line.note(call, isRunning: isRunning, isActive: isActive)
-        (current.place, current.countsAsRunning, current.countsAsActive) = (line, isRunning, isActive)
+        (current.presence.line, current.presence.isRunning, current.presence.isActive) = (line, isRunning, isActive)
     }
 
     private func makeLine(_ number: Text) -> Line {
@@ -224,7 +224,7 @@ extension AuditFacts {
         guard let facts = calls.removeValue(forKey: call) else { return }
         lines[facts.line]?.remove(call)
         leave(facts.group, call)
-        for action in facts.openActions { actions[action] = nil }
+        for action in facts.actions.open { actions[action] = nil }
     }
 }
 
@@ -233,12 +233,12 @@ extension AuditFacts {
 extension AuditFacts {
     private func noteCall(_ event: borrowing JournalEvent, _ call: CallUUID) {
         switch event.kind {
-        case .reportIncoming: (current.direction, current.report) = (.incoming, .pending)
-        case .reportIncomingAccepted: current.report = .accepted
-        case .reportIncomingRefused: current.report = .refused(error: event.details.text(.error) ?? .empty)
-        case .reportConnecting: current.connectingReports += 1
-        case .reportConnected: current.connectedReports += 1
-        case .reportEnded: current.endedReports += 1
+        case .reportIncoming: (current.direction, current.reports.incoming) = (.incoming, .pending)
+        case .reportIncomingAccepted: current.reports.incoming = .accepted
+        case .reportIncomingRefused: current.reports.incoming = .refused(error: event.details.text(.error) ?? .empty)
+        case .reportConnecting: current.reports.connecting += 1
+        case .reportConnected: current.reports.connected += 1
+        case .reportEnded: current.reports.ended += 1
         case .callEnded: current.ended = current.ended ?? event.time
         case .actionFulfilled, .actionFailed, .actionTimedOut: noteCompletion(event, call)
         case .mediaRefused: noteRefusal(event)
@@ -251,29 +251,29 @@ extension AuditFacts {
 
     private func notePerform(_ event: borrowing JournalEvent, _ call: CallUUID) {
         switch event.kind {
-        case .performStart: (current.direction, current.beganStart) = (.outgoing, true)
-        case .performAnswer: current.beganAnswer = true
-        case .performEnd: current.beganEnd = true
-        case .performHeld: current.wantsHold = event.details.flag(.on)
+        case .performStart: (current.direction, current.actions.beganStart) = (.outgoing, true)
+        case .performAnswer: current.actions.beganAnswer = true
+        case .performEnd: current.actions.beganEnd = true
+        case .performHeld: current.actions.wantsHold = event.details.flag(.on)
         default: break
         }
         guard let id = event.action, let action else { return }
         (action.isPerformed, action.call, action.on) = (true, call, event.details.flag(.on))
         (action.with, action.created) = (event.details.uuid(.with), event.createdAt)
-        current.openActions.append(id)
+        current.actions.open.append(id)
     }
 
     private func noteCompletion(_ event: borrowing JournalEvent, _ call: CallUUID) {
         guard let id = event.action, let action = actions.removeValue(forKey: id) else { return }
-        current.openActions.removeAll { $0 == id }
+        current.actions.open.removeAll { $0 == id }
         let succeeded = event.kind == .actionFulfilled
         switch action.kind {
-        case .start where succeeded: current.fulfilledStart = true
-        case .answer where succeeded: current.fulfilledAnswer = true
-        case .start, .answer: current.failedStartOrAnswer = true
-        case .end where !succeeded: current.beganEnd = false
-        case .held where succeeded: current.isHeld = action.on
-        case .held: current.wantsHold = current.isHeld
+        case .start where succeeded: break
+        case .answer where succeeded: current.actions.fulfilledAnswer = true
+        case .start, .answer: current.actions.failedStartOrAnswer = true
+        case .end where !succeeded: current.actions.beganEnd = false
+        case .held where succeeded: current.actions.isHeld = action.on
+        case .held: current.actions.wantsHold = current.actions.isHeld
         case .group where succeeded: move(call, toGroupOf: action.with)
         default: break
         }
@@ -281,28 +281,28 @@ extension AuditFacts {
 
     /// With a port it is one that another program has, and the call goes on with the next.
     private func noteRefusal(_ event: borrowing JournalEvent) {
-        if let port = event.details.number(.port) { current.takenPorts.append(port) } else { current.mediaRefused = true }
+        if let port = event.details.number(.port) { current.media.takenPorts.append(port) } else { current.media.isRefused = true }
     }
 
     private func noteMedia(_ event: borrowing JournalEvent, _ call: CallUUID) {
         let port = event.details.number(.port)
         switch event.kind {
         case .mediaReserved:
-            current.reservations += 1
             guard let port else { return }
-            current.ports.append(port)
+            current.media.ports.append(port)
             ports[port] = Port(owner: call)
-        case .mediaConfigured: current.isConfigured = true
-        case .mediaOpened: (current.isOpen, current.wasOpened) = (true, true)
-        case .mediaStarted: current.runningSince = event.time
-        case .mediaStopped: (current.runningSince, current.packets) = (nil, current.packets &+ (event.details.number(.packets) ?? 0))
-        case .recordingStarted: current.isRecorded = true
-        case .recordingEnded: current.isRecorded = false
-        case .mediaClosed: (current.isOpen, current.runningSince) = (false, nil)
+        case .mediaConfigured: current.media.isConfigured = true
+        case .mediaOpened: (current.media.isOpen, current.media.wasOpened) = (true, true)
+        case .mediaStarted: current.media.runningSince = event.time
+        case .mediaStopped:
+            (current.media.runningSince, current.media.packets) = (nil, current.media.packets &+ (event.details.number(.packets) ?? 0))
+        case .recordingStarted: current.media.isRecorded = true
+        case .recordingEnded: current.media.isRecorded = false
+        case .mediaClosed: (current.media.isOpen, current.media.runningSince) = (false, nil)
         case .mediaReleased:
-            current.runningSince = nil
+            current.media.runningSince = nil
             guard let port else { return }
-            current.ports.removeAll { $0 == port }
+            current.media.ports.removeAll { $0 == port }
             ports[port] = Port(owner: nil, released: event.time)
         default: break
         }

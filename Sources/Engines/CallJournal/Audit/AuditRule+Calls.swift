@@ -9,10 +9,10 @@ extension AuditRule {
         .R1, "an incoming call is reported once, after one INVITE, its 100 and one reservation", on: [.reportIncoming],
         check: { _, facts in
             let call = facts.current
-            if call.report != .none { return "a call is reported once" }
+            if call.reports.incoming != .none { return "a call is reported once" }
             if call.invitesReceived != 1 { return "one INVITE must come before the report, not \(call.invitesReceived)" }
-            if !call.sentTrying || call.sentEarly { return "100 must be sent before the report, and nothing else" }
-            return call.ports.count == 1 ? nil : "one reservation must come before the report, not \(call.ports.count)"
+            if !call.provisional.sentTrying || call.provisional.sentEarly { return "100 must be sent before the report, and nothing else" }
+            return call.media.ports.count == 1 ? nil : "one reservation must come before the report, not \(call.media.ports.count)"
         })
 
     /// 101–199 to the INVITE only after `report.incoming.ok`; after `report.incoming.error` neither these nor a 2xx.
@@ -21,7 +21,7 @@ extension AuditRule {
         check: { _, facts in
             guard let message = facts.message, facts.current.isOfInvite(message) else { return nil }
             if message.isInviteResponse(101..<200) {
-                return facts.current.report == .accepted ? nil : "\(message.status ?? 0) needs report.incoming.ok"
+                return facts.current.reports.incoming == .accepted ? nil : "\(message.status ?? 0) needs report.incoming.ok"
             }
             guard message.isInviteResponse(200..<300), facts.current.isRefused else { return nil }
             return "the report was refused: no 2xx"
@@ -35,7 +35,7 @@ extension AuditRule {
             guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message), !call.isRefused else {
                 return nil
             }
-            if !call.beganAnswer { return "200 needs perform.answer" }
+            if !call.actions.beganAnswer { return "200 needs perform.answer" }
             if call.sentOK != nil { return "the INVITE was answered already" }
             return call.isEnding ? "the call was ending: no 200" : nil
         })
@@ -67,7 +67,9 @@ extension AuditRule {
             return event.time < due ? "\(action.kind) has \(ActionLimits.limit(of: action.kind).components.seconds) s" : nil
         },
         closing: { call, facts in
-            let open = call.openActions.compactMap { facts.actions[$0] }.filter { $0.isPerformed && ($0.kind == .end || call.ended == nil) }
+            let open = call.actions.open.compactMap { facts.actions[$0] }.filter {
+                $0.isPerformed && ($0.kind == .end || call.ended == nil)
+            }
             guard let action = open.first, call.resetAt == nil else { return nil }
             return "\(action.kind) must be fulfilled, failed or timed out"
         })
@@ -84,9 +86,9 @@ extension AuditRule {
                 return call.invitesSent == 0 ? "the INVITE must be sent before start is fulfilled" : nil
             }
             guard let message = facts.message, message.isRequest(.invite), !call.isEstablished else { return nil }
-            if !call.beganStart { return "an INVITE needs perform.start" }
+            if !call.actions.beganStart { return "an INVITE needs perform.start" }
             if call.invitesSent > 0, call.receivedFinal == nil { return "the INVITE was sent already" }
-            return call.ended != nil || call.beganEnd || call.endedReports > 0 ? "the call was ending: no INVITE" : nil
+            return call.ended != nil || call.actions.beganEnd || call.reports.ended > 0 ? "the call was ending: no INVITE" : nil
         })
 
     /// `report.connecting` at most once and after a 101–199 or 2xx; `report.connected` once and after the 2xx. A call whose media was
@@ -98,13 +100,13 @@ extension AuditRule {
             let call = facts.current
             switch event.kind {
             case .reportConnecting:
-                if call.connectingReports > 0 { return "connecting is reported once" }
-                return call.receivedEarly || call.receivedOK ? nil : "connecting needs a 1xx above 100"
+                if call.reports.connecting > 0 { return "connecting is reported once" }
+                return call.provisional.receivedEarly || call.receivedOK ? nil : "connecting needs a 1xx above 100"
             case .reportConnected:
-                if call.connectedReports > 0 { return "connected is reported once" }
+                if call.reports.connected > 0 { return "connected is reported once" }
                 return call.receivedOK ? nil : "connected needs a 2xx"
             default:
-                let isMissing = call.direction == .outgoing && call.wasOpened && call.receivedOK && call.connectedReports == 0
+                let isMissing = call.direction == .outgoing && call.media.wasOpened && call.receivedOK && call.reports.connected == 0
                 return isMissing ? "the call was answered: connected must be reported" : nil
             }
         })

@@ -13,7 +13,7 @@ extension AuditRule {
             guard let message = facts.message, !call.isLostFork(message) else { return nil }
             let isRefusal = message.isInviteResponse(300..<700) && call.isOfInvite(message) && call.sentOK == nil
             guard message.isRequest(.bye) || message.isRequest(.cancel) || isRefusal else { return nil }
-            if call.isEnding || call.mediaRefused || isRefusal && call.report == .none { return nil }
+            if call.isEnding || call.media.isRefused || isRefusal && call.reports.incoming == .none { return nil }
             return "\(message.status.map(String.init) ?? message.method.description) needs perform.end or report.ended"
         })
 
@@ -29,10 +29,11 @@ extension AuditRule {
                 guard let end = call.remoteEnd, let accepted = facts.action?.acceptedSequence else { return nil }
                 return accepted > end ? "the far end had ended the call: no perform.end" : nil
             case .reportEnded:
-                return call.endedReports > 0 && call.ended == nil ? "the end is reported once" : nil
+                return call.reports.ended > 0 && call.ended == nil ? "the end is reported once" : nil
             default:
-                let isOurs = call.beganEnd || call.failedStartOrAnswer || call.resetAt != nil || call.isRefused || call.ended != nil
-                return (call.remoteEnd != nil || call.isLooking) && call.endedReports == 0 && !isOurs
+                let isOurs =
+                    call.actions.beganEnd || call.actions.failedStartOrAnswer || call.resetAt != nil || call.isRefused || call.ended != nil
+                return (call.remoteEnd != nil || call.retry.isLooking) && call.reports.ended == 0 && !isOurs
                     ? "the far end ended the call: report.ended must come first" : nil
             }
         })
@@ -54,7 +55,7 @@ extension AuditRule {
             return event.kind == .callEnded ? "a call ends once" : "the call had ended: no \(event.kind.rawValue)"
         },
         closing: { call, _ in
-            let existed = call.report == .accepted || call.beganStart
+            let existed = call.reports.incoming == .accepted || call.actions.beganStart
             return existed && call.ended == nil && call.resetAt == nil ? "call.ended must come" : nil
         })
 
@@ -82,7 +83,7 @@ extension AuditRule {
         .R13, "a refused report gets a fitting status and performs nothing", on: .performs + [.sipSent],
         check: { event, facts in
             let call = facts.current
-            guard case .refused(let error) = call.report else { return nil }
+            guard case .refused(let error) = call.reports.incoming else { return nil }
             guard event.kind == .sipSent else { return "the report was refused: nothing is performed" }
             guard let message = facts.message, message.isInviteResponse(300..<700), let status = message.status else { return nil }
             if status == 487, call.receivedCancel { return nil }

@@ -7,9 +7,9 @@ extension AuditRule {
         .R14, "hold stops the media before it is fulfilled, and nothing starts it before the resume",
         on: [.actionFulfilled, .mediaStarted],
         check: { event, facts in
-            if event.kind == .mediaStarted { return facts.current.wantsHold ? "the call is on hold: no media" : nil }
+            if event.kind == .mediaStarted { return facts.current.actions.wantsHold ? "the call is on hold: no media" : nil }
             guard let action = facts.action, action.kind == .held, action.on else { return nil }
-            return facts.current.runningSince != nil ? "hold stops the media before it is fulfilled" : nil
+            return facts.current.media.runningSince != nil ? "hold stops the media before it is fulfilled" : nil
         })
 
     /// CallKit's `isOnHold`, where an event tells it, is what the last fulfilled `perform.held` made it.
@@ -17,7 +17,7 @@ extension AuditRule {
         .R15, "remote hold never changes isOnHold", on: [.remoteHold, .reportUpdated],
         check: { event, facts in
             guard let flag = event.details.number(.onHold) else { return nil }
-            return (flag != 0) == facts.current.isHeld ? nil : "isOnHold must stay \(facts.current.isHeld)"
+            return (flag != 0) == facts.current.actions.isHeld ? nil : "isOnHold must stay \(facts.current.actions.isHeld)"
         })
 
     /// Where a line has one audio session, two of its calls run together only in one group.

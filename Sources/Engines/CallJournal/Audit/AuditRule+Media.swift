@@ -10,7 +10,7 @@ extension AuditRule {
         .M1, "no media before perform.answer or perform.start", on: making,
         check: { event, facts in
             let call = facts.current
-            let began = call.direction == .incoming ? call.beganAnswer : call.beganStart
+            let began = call.direction == .incoming ? call.actions.beganAnswer : call.actions.beganStart
             return began ? nil : "\(event.kind.rawValue) needs perform.\(call.direction == .incoming ? "answer" : "start")"
         })
 
@@ -19,8 +19,8 @@ extension AuditRule {
         .M2, "media starts once it is open and the session is active", on: [.mediaStarted],
         check: { event, facts in
             let call = facts.current
-            if !call.isConfigured || !call.isOpen { return "media must be configured and opened before it starts" }
-            if call.runningSince != nil { return "media must be stopped before it starts again" }
+            if !call.media.isConfigured || !call.media.isOpen { return "media must be configured and opened before it starts" }
+            if call.media.runningSince != nil { return "media must be stopped before it starts again" }
             return facts.session(of: call) == nil && facts.knowsSessions(event) ? "the session must be activated before media starts" : nil
         })
 
@@ -36,7 +36,7 @@ extension AuditRule {
         .M4, "media stops before BYE, end, close and release", on: [.sipSent, .callEnded, .mediaClosed, .mediaReleased],
         check: { event, facts in
             let call = facts.current
-            guard call.runningSince != nil, call.resetAt == nil || event.kind != .callEnded else { return nil }
+            guard call.media.runningSince != nil, call.resetAt == nil || event.kind != .callEnded else { return nil }
             if event.kind == .sipSent {
                 guard let message = facts.message, message.isRequest(.bye), !call.isLostFork(message) else { return nil }
                 return "media stops before the BYE"
@@ -51,7 +51,7 @@ extension AuditRule {
         check: { event, facts in
             let call = facts.current
             guard call.isEnding || call.wasRefusedUnreported else { return "the call must end before \(event.kind.rawValue)" }
-            return event.kind == .mediaReleased && call.isOpen ? "media is closed before its number is released" : nil
+            return event.kind == .mediaReleased && call.media.isOpen ? "media is closed before its number is released" : nil
         })
 
     /// (strict) Closed only after the session was deactivated, unless another connected call that is not on hold needs it.
@@ -70,15 +70,15 @@ extension AuditRule {
             let call = facts.current
             switch event.kind {
             case .mediaOpened:
-                if !call.isConfigured { return "media is configured before it is opened" }
+                if !call.media.isConfigured { return "media is configured before it is opened" }
                 return call.sentOK != nil || call.sentACK ? "media is opened before the 200 or the ACK" : nil
             case .sipSent:
                 guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message) else { return nil }
-                return call.wasOpened || call.sentOK != nil || !call.beganAnswer ? nil : "media is opened before the 200"
+                return call.media.wasOpened || call.sentOK != nil || !call.actions.beganAnswer ? nil : "media is opened before the 200"
             case .actionFulfilled:
                 guard facts.action?.kind == .answer else { return nil }
-                return call.wasOpened ? nil : "media is opened before answer is fulfilled"
-            default: return call.wasOpened || !call.receivedOK ? nil : "media is opened before connected is reported"
+                return call.media.wasOpened ? nil : "media is opened before answer is fulfilled"
+            default: return call.media.wasOpened || !call.receivedOK ? nil : "media is opened before connected is reported"
             }
         })
 
@@ -87,7 +87,7 @@ extension AuditRule {
         .M7, "early media opens nothing", on: [.mediaOpened],
         check: { _, facts in
             let call = facts.current
-            return call.direction == .outgoing && call.beganStart && !call.receivedOK
+            return call.direction == .outgoing && call.actions.beganStart && !call.receivedOK
                 ? "media of an outgoing call is opened after the 2xx" : nil
         })
 
@@ -98,27 +98,27 @@ extension AuditRule {
         .M8, "every reservation is released once, and rests before it is used again; a call has one, beside those that another program has",
         on: [.mediaReserved, .mediaOpened, .mediaClosed, .mediaReleased, .portFree], check: balance,
         closing: { call, _ in
-            if call.isOpen { return "media must be closed" }
-            return call.ports.isEmpty ? nil : "port \(call.ports[0]) must be released"
+            if call.media.isOpen { return "media must be closed" }
+            return call.media.ports.isEmpty ? nil : "port \(call.media.ports[0]) must be released"
         })
 
     @Sendable private static func balance(_ event: JournalEvent, _ facts: AuditFacts) -> String? {
         let call = facts.current
-        if event.kind == .mediaClosed { return call.isOpen ? nil : "what is not open cannot be closed" }
+        if event.kind == .mediaClosed { return call.media.isOpen ? nil : "what is not open cannot be closed" }
         guard let number = event.details.number(.port) else { return "\(event.kind.rawValue) needs its port" }
         let port = facts.ports[number]
         let hasRested = port?.released.map { event.time >= $0 + facts.options.quarantine } ?? true
         switch event.kind {
         case .mediaReserved:
             if port?.owner != nil { return "port \(number) is another call's" }
-            if call.ports.contains(where: { !call.takenPorts.contains($0) }) { return "a call has one port" }
-            if call.wasOpened { return "another port is reserved before media is opened" }
+            if call.media.ports.contains(where: { !call.media.takenPorts.contains($0) }) { return "a call has one port" }
+            if call.media.wasOpened { return "another port is reserved before media is opened" }
             return hasRested ? nil : "port \(number) is in quarantine"
         case .mediaOpened:
-            if call.isOpen { return "media is open already" }
-            if call.takenPorts.contains(number) { return "port \(number) is another program's" }
-            return call.ports.contains(number) ? nil : "port \(number) is not reserved by the call"
-        case .mediaReleased: return call.ports.contains(number) ? nil : "port \(number) is not reserved by the call"
+            if call.media.isOpen { return "media is open already" }
+            if call.media.takenPorts.contains(number) { return "port \(number) is another program's" }
+            return call.media.ports.contains(number) ? nil : "port \(number) is not reserved by the call"
+        case .mediaReleased: return call.media.ports.contains(number) ? nil : "port \(number) is not reserved by the call"
         default: return hasRested && port?.owner == nil ? nil : "port \(number) is not free yet"
         }
     }
@@ -148,10 +148,10 @@ extension AuditRule {
             let call = facts.current
             let packets = event.details.number(.packets)
             if event.kind == .mediaClosed {
-                return packets.map { $0 == call.packets } ?? true
-                    ? nil : "\(call.packets) packets left between start and stop, \(packets ?? 0) in all"
+                return packets.map { $0 == call.media.packets } ?? true
+                    ? nil : "\(call.media.packets) packets left between start and stop, \(packets ?? 0) in all"
             }
-            guard let started = call.runningSince else { return "what does not run cannot be stopped" }
+            guard let started = call.media.runningSince else { return "what does not run cannot be stopped" }
             guard let first = event.details.number(.firstSent), let last = event.details.number(.lastSent) else {
                 return packets ?? 0 == 0 ? nil : "packets left, but not when"
             }
@@ -168,10 +168,10 @@ extension AuditRule {
             let call = facts.current
             switch event.kind {
             case .recordingStarted:
-                if call.isRecorded { return "the call is recorded already" }
-                return call.isOpen && !call.isEnding ? nil : "media must be open, and the call not ending, before it is recorded"
-            case .recordingEnded: return call.isRecorded ? nil : "nothing was recorded"
-            default: return call.isRecorded ? "the recording ends before the media is closed" : nil
+                if call.media.isRecorded { return "the call is recorded already" }
+                return call.media.isOpen && !call.isEnding ? nil : "media must be open, and the call not ending, before it is recorded"
+            case .recordingEnded: return call.media.isRecorded ? nil : "nothing was recorded"
+            default: return call.media.isRecorded ? "the recording ends before the media is closed" : nil
             }
         })
 }

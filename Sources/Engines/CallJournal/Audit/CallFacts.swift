@@ -8,6 +8,68 @@ final class CallFacts {
     enum Direction: Sendable { case unknown, incoming, outgoing }
     enum Report: Equatable, Sendable { case none, pending, accepted, refused(error: Text) }
 
+    /// The INVITEs that got no final response, and the place that a 3xx named: where we go on after them.
+    struct Retry {
+        /// The last INVITE had no answer in time.
+        var isUnanswered = false
+        /// The numbers of INVITEs that had no answer in time and were followed by another.
+        var passedOver: Set<Int64> = []
+        /// The tags of those that answered one of them later.
+        var passedOverTags: Set<Text> = []
+        /// A 3xx to our INVITE came.
+        var wasRedirected = false
+        /// The place is looked for that the 3xx named. Nothing has ended meanwhile, and nothing ends by itself.
+        var isLooking = false
+    }
+
+    /// Provisional responses to the INVITE.
+    struct Provisional {
+        var sentTrying = false
+        /// 101–199.
+        var sentEarly = false
+        var received = false
+        /// 101–199.
+        var receivedEarly = false
+        /// The CSeq of the last later INVITE (a re-INVITE, or one that hands the call on) that got a provisional response.
+        var later: Int64?
+    }
+
+    /// Reports to the provider.
+    struct Reports {
+        var incoming = Report.none
+        var connecting = 0, connected = 0, ended = 0
+    }
+
+    /// Actions of the call.
+    struct Actions {
+        var beganStart = false, beganAnswer = false, beganEnd = false
+        var fulfilledAnswer = false
+        var failedStartOrAnswer = false
+        /// What the last `perform.held` wants, and what the last fulfilled one made of it.
+        var wantsHold = false, isHeld = false
+        /// Performed and not complete.
+        var open: [JournalEvent.Value] = []
+    }
+
+    /// Ports, sockets and packets of the call.
+    struct Media {
+        var ports: [Int64] = []
+        var isConfigured = false
+        var isOpen = false, wasOpened = false
+        var runningSince: Instant?
+        var packets: Int64 = 0
+        var isRefused = false
+        /// Numbers of the call that another program had.
+        var takenPorts: [Int64] = []
+        var isRecorded = false
+    }
+
+    /// The line that the call counts at, and as what.
+    struct Presence {
+        var line: AuditFacts.Line?
+        var isRunning = false, isActive = false
+    }
+
     var line = Text.empty
     var direction = Direction.unknown
     /// The first event was one with which a call begins: its start, or an INVITE, which may be one within its dialog.
@@ -17,65 +79,31 @@ final class CallFacts {
     var inviteCSeq: Int64?
     var invitesReceived = 0
     var invitesSent = 0
-    var sentTrying = false
-    var sentEarly = false
+    var provisional = Provisional()
     /// The 2xx to the INVITE, as callee.
     var sentOK: Instant?
     /// The first 2xx to the INVITE, as caller.
     var receivedOK = false
     var winnerTag: Text?
-    var receivedProvisional = false
-    /// The CSeq of the last later INVITE (a re-INVITE, or one that hands the call on) that got a provisional response.
-    var laterProvisional: Int64?
-    var receivedEarly = false
     var sentFinal: Int64?
     var receivedFinal: Int64?
-    /// The last INVITE had no answer in time.
-    private var isUnanswered = false
-    /// The numbers of INVITEs that had no answer in time and were followed by another, and who answered one of them later.
-    private var passedOver: Set<Int64> = []
-    private var passedOverTags: Set<Text> = []
+    var retry = Retry()
     var sentACK = false, receivedACK = false
     var sentCancel = false, receivedCancel = false
     var sentBye = false, receivedBye = false
-    /// A 3xx to our INVITE came.
-    private var wasRedirected = false
-    /// The place is looked for that one named. Nothing has ended meanwhile, and nothing ends by itself.
-    var isLooking = false
     /// Sequence of the event by which the far end ended the call.
     var remoteEnd: UInt64?
     /// Sequence of the far end's BYE by which it would end the call, until it is answered: one that is refused ends nothing (RFC 3261
     /// §15.1.2).
     var openBye: UInt64?
 
-    // CallKit.
-    var report = Report.none
-    var connectingReports = 0, connectedReports = 0, endedReports = 0
-    var beganStart = false, beganAnswer = false, beganEnd = false
-    var fulfilledStart = false, fulfilledAnswer = false
-    var failedStartOrAnswer = false
-    /// What the last `perform.held` wants, and what the last fulfilled one made of it.
-    var wantsHold = false, isHeld = false
-    var openActions: [JournalEvent.Value] = []
+    var reports = Reports()
+    var actions = Actions()
     var resetAt: Instant?
     var ended: Instant?
     var group: AuditFacts.Group?
-
-    // Media.
-    var ports: [Int64] = []
-    var reservations = 0
-    var isConfigured = false
-    var isOpen = false, wasOpened = false
-    var runningSince: Instant?
-    var packets: Int64 = 0
-    var mediaRefused = false
-    /// Numbers of the call that another program had.
-    var takenPorts: [Int64] = []
-    var isRecorded = false
-
-    /// Where it counts, and as what.
-    var place: AuditFacts.Line?
-    var countsAsRunning = false, countsAsActive = false
+    var media = Media()
+    var presence = Presence()
     /// Waits to be dropped.
     var lingers = false
 }
@@ -83,33 +111,34 @@ final class CallFacts {
 extension CallFacts {
     /// The call is over for its users, or about to be: nothing new may begin.
     var isEnding: Bool {
-        beganEnd || endedReports > 0 || ended != nil || remoteEnd != nil || resetAt != nil || failedStartOrAnswer || isRefused
+        actions.beganEnd || reports.ended > 0 || ended != nil || remoteEnd != nil || resetAt != nil || actions.failedStartOrAnswer
+            || isRefused
     }
 
     /// All of it is in the journal, from its INVITE or its start on.
-    var hasBegun: Bool { isWhole && (report != .none || beganStart) }
+    var hasBegun: Bool { isWhole && (reports.incoming != .none || actions.beganStart) }
 
     /// What came first is no beginning, or shows by what followed that it was none.
     var isPartial: Bool { !isWhole || !hasBegun && (isEstablished || ended != nil || sentBye || receivedBye) }
 
-    var isRefused: Bool { if case .refused = report { true } else { false } }
+    var isRefused: Bool { if case .refused = reports.incoming { true } else { false } }
 
     /// CallKit has it as connected, and it is not on hold.
     var isActive: Bool {
-        (direction == .incoming ? fulfilledAnswer : connectedReports > 0) && !isHeld && !isEnding
+        (direction == .incoming ? actions.fulfilledAnswer : reports.connected > 0) && !actions.isHeld && !isEnding
     }
 
     /// The INVITE was refused without a report, and nothing is held for it.
-    var wasRefusedUnreported: Bool { sentFinal != nil && (report == .none || isRefused) }
+    var wasRefusedUnreported: Bool { sentFinal != nil && (reports.incoming == .none || isRefused) }
 
-    var isOver: Bool { (ended != nil || wasRefusedUnreported) && ports.isEmpty && !isOpen }
+    var isOver: Bool { (ended != nil || wasRefusedUnreported) && media.ports.isEmpty && !media.isOpen }
 
     /// It is over, and nothing of it is to come.
     var isDone: Bool { isOver && (resetAt == nil || isSignalled) }
 
     /// A message told the other end that it is over, or came from there, or nobody is there.
     var isSignalled: Bool {
-        let isSilent = direction == .outgoing && !receivedProvisional
+        let isSilent = direction == .outgoing && !provisional.received
         return sentBye || sentCancel || sentFinal != nil || receivedFinal != nil || receivedBye || receivedCancel || isSilent
     }
 
@@ -122,8 +151,8 @@ extension CallFacts {
 
     /// Of an INVITE of ours that had no answer in time, and that we went on without.
     private func isPassedOver(_ message: AuditMessage) -> Bool {
-        if message.isRequest(.cancel), message.isSent { return message.cseq.map(passedOver.contains) ?? false }
-        return message.remoteTag.map(passedOverTags.contains) ?? false
+        if message.isRequest(.cancel), message.isSent { return message.cseq.map(retry.passedOver.contains) ?? false }
+        return message.remoteTag.map(retry.passedOverTags.contains) ?? false
     }
 
     /// Belongs to the transaction of the INVITE that makes the dialog.
@@ -136,7 +165,7 @@ extension CallFacts {
 
     /// Whether the INVITE that a CANCEL of ours names has got a provisional response.
     func mayCancel(_ message: AuditMessage) -> Bool {
-        message.cseq == nil || message.cseq == inviteCSeq ? receivedProvisional : laterProvisional == message.cseq
+        message.cseq == nil || message.cseq == inviteCSeq ? provisional.received : provisional.later == message.cseq
     }
 
     /// Whether a dialog is there, so that a new INVITE is a re-INVITE.
@@ -150,11 +179,11 @@ extension CallFacts {
         } else if isOfInvite(message) {
             message.isSent ? noteSentResponse(message, at: event.time) : noteReceivedResponse(message, of: event)
         } else if !message.isSent, message.isInviteResponse(100..<200) {
-            laterProvisional = message.cseq
-        } else if !message.isSent, message.isInviteResponse(200..<300), let cseq = message.cseq, passedOver.contains(cseq),
+            provisional.later = message.cseq
+        } else if !message.isSent, message.isInviteResponse(200..<300), let cseq = message.cseq, retry.passedOver.contains(cseq),
             let tag = message.remoteTag
         {
-            passedOverTags.insert(tag.detached)
+            retry.passedOverTags.insert(tag.detached)
         } else if message.isSent, message.method == .bye {
             noteAnswerToBye(message.status ?? 0)
         }
@@ -163,9 +192,11 @@ extension CallFacts {
     private func noteReceivedRequest(_ message: AuditMessage, of event: borrowing JournalEvent) {
         switch message.method {
         // What the far end of a call of ours asks for is in its dialog, and begins none.
-        case .invite where !isEstablished && report == .none && direction != .outgoing:
+        case .invite where !isEstablished && reports.incoming == .none && direction != .outgoing:
             direction = .incoming
-            if sentFinal != nil { (invitesReceived, sentTrying, sentFinal, receivedCancel, remoteEnd) = (0, false, nil, false, nil) }
+            if sentFinal != nil {
+                (invitesReceived, provisional.sentTrying, sentFinal, receivedCancel, remoteEnd) = (0, false, nil, false, nil)
+            }
             invitesReceived += 1
             inviteCSeq = message.cseq
         case .ack where sentOK != nil: receivedACK = true
@@ -181,15 +212,15 @@ extension CallFacts {
     }
 
     /// What RFC 3261 §8.1.3.1 takes for a final response.
-    func noteUnanswered(_ status: Int64?) { (receivedFinal, isUnanswered) = (status, true) }
+    func noteUnanswered(_ status: Int64?) { (receivedFinal, retry.isUnanswered) = (status, true) }
 
     /// Only a 3xx names a place, and only where the INVITE was refused it is looked for.
     func noteLookup(_ event: borrowing JournalEvent) {
-        guard wasRedirected, receivedFinal != nil, !isEstablished else { return }
+        guard retry.wasRedirected, receivedFinal != nil, !isEstablished else { return }
         if event.details.flag(.on) {
-            (remoteEnd, isLooking) = (nil, true)
-        } else if isLooking {
-            isLooking = false
+            (remoteEnd, retry.isLooking) = (nil, true)
+        } else if retry.isLooking {
+            retry.isLooking = false
             noteRemoteEnd(event)
         }
     }
@@ -205,9 +236,9 @@ extension CallFacts {
         case .invite where !isEstablished:
             if direction == .unknown { direction = .outgoing }
             invitesSent += 1
-            if isUnanswered, let inviteCSeq, inviteCSeq != message.cseq { passedOver.insert(inviteCSeq) }
-            (isUnanswered, isLooking) = (false, false)
-            (inviteCSeq, receivedProvisional, receivedFinal, remoteEnd) = (message.cseq, false, nil, nil)
+            if retry.isUnanswered, let inviteCSeq, inviteCSeq != message.cseq { retry.passedOver.insert(inviteCSeq) }
+            (retry.isUnanswered, retry.isLooking) = (false, false)
+            (inviteCSeq, provisional.received, receivedFinal, remoteEnd) = (message.cseq, false, nil, nil)
         case .ack where receivedOK && !isLostFork(message): sentACK = true
         case .cancel where !isLostFork(message): sentCancel = true
         case .bye where !isLostFork(message): sentBye = true
@@ -217,8 +248,8 @@ extension CallFacts {
 
     private func noteSentResponse(_ message: AuditMessage, at now: Instant) {
         switch message.status ?? 0 {
-        case 100: sentTrying = true
-        case 101..<200: sentEarly = true
+        case 100: provisional.sentTrying = true
+        case 101..<200: provisional.sentEarly = true
         case 200..<300: sentOK = sentOK ?? now
         default: sentFinal = message.status
         }
@@ -226,13 +257,13 @@ extension CallFacts {
 
     private func noteReceivedResponse(_ message: AuditMessage, of event: borrowing JournalEvent) {
         switch message.status ?? 0 {
-        case 100: receivedProvisional = true
-        case 101..<200: (receivedProvisional, receivedEarly) = (true, true)
+        case 100: provisional.received = true
+        case 101..<200: (provisional.received, provisional.receivedEarly) = (true, true)
         case 200..<300 where !receivedOK: (receivedOK, winnerTag) = (true, message.remoteTag?.detached)
         case 200..<300: break
         default:
             receivedFinal = message.status
-            if (300..<400).contains(message.status ?? 0) { wasRedirected = true }
+            if (300..<400).contains(message.status ?? 0) { retry.wasRedirected = true }
             noteRemoteEnd(event)
         }
     }

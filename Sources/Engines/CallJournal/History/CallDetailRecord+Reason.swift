@@ -39,8 +39,8 @@ extension CallDetailRecord {
     private var failure: String {
         if let own = first.ownFailure { return own }
         switch disposition {
-        case .cancelled where first.isCancelled && first.isEndedByFarEnd: return "the caller gave up" + ringing
-        case .cancelled where first.isCancelled: return "we gave up" + ringing
+        case .cancelled where first.course.isCancelled && first.course.isEndedByFarEnd: return "the caller gave up" + ringing
+        case .cancelled where first.course.isCancelled: return "we gave up" + ringing
         case .cancelled where first.response == nil: return "it was given up"
         case .missed: return branchFailure ?? "nobody answered" + ringing
         default: return branchFailure ?? first.finalWords ?? first.endWords
@@ -84,12 +84,14 @@ extension CallDetailRecord {
 extension LegRecord {
     /// What the gateway itself says about it.
     fileprivate var ownFailure: String? {
-        if let refusal { return refusal.description }
-        if let reportError { return Self.words(ofReportError: reportError) }
-        if let mediaRefusal { return Self.words(ofMediaRefusal: mediaRefusal) }
-        if let timedOut { return timedOut == "answer" ? "the answer was not completed in time" : "\(timedOut) was not completed in time" }
-        guard let pushCause else { return nil }
-        return pushCause == "timeout" ? "the device did not wake in time" : "the device was not woken: \(pushCause)"
+        if let refusal = ending.refusal { return refusal.description }
+        if let error = ending.reportError { return Self.words(ofReportError: error) }
+        if let cause = ending.mediaRefusal { return Self.words(ofMediaRefusal: cause) }
+        if let action = course.timedOut {
+            return action == "answer" ? "the answer was not completed in time" : "\(action) was not completed in time"
+        }
+        guard let cause = ending.pushCause else { return nil }
+        return cause == "timeout" ? "the device did not wake in time" : "the device was not woken: \(cause)"
     }
 
     /// `486 Busy Here (Q.850 17: user busy)`, or that nothing came.
@@ -114,9 +116,9 @@ extension LegRecord {
     }
 
     fileprivate var endWords: String {
-        switch endReason {
+        switch ending.reason {
         case "reset": "CallKit was reset"
-        case "endTimedOut", "startTimedOut", "answerFailed", "startFailed": "an action of CallKit failed (\(endReason ?? ""))"
+        case "endTimedOut", "startTimedOut", "answerFailed", "startFailed": "an action of CallKit failed (\(ending.reason ?? ""))"
         default: causeWords ?? "it failed, and the journal does not say why"
         }
     }
@@ -125,15 +127,15 @@ extension LegRecord {
     fileprivate var endTroubles: [String] {
         guard isConversation || !violations.isEmpty else { return [] }
         var found: [String] = []
-        if let mediaRefusal { found.append(Self.words(ofMediaRefusal: mediaRefusal)) }
-        if direction == .incoming, !isAcknowledged, endReason == "failed" {
+        if let cause = ending.mediaRefusal { found.append(Self.words(ofMediaRefusal: cause)) }
+        if direction == .incoming, !course.isAcknowledged, ending.reason == "failed" {
             found.append("the 200 was never acknowledged")
         } else if let causeWords {
-            found.append("ended by \(isEndedByFarEnd ? "the far end" : "the gateway"): \(causeWords)")
-        } else if endReason == "failed" || endReason == "reset" {
+            found.append("ended by \(course.isEndedByFarEnd ? "the far end" : "the gateway"): \(causeWords)")
+        } else if ending.reason == "failed" || ending.reason == "reset" {
             found.append(endWords)
         }
-        if isByeUnanswered { found.append("our BYE was not answered") }
+        if course.isByeUnanswered { found.append("our BYE was not answered") }
         if !violations.isEmpty { found.append("broke \(violations.map(\.description).joined(separator: ", "))") }
         return found
     }

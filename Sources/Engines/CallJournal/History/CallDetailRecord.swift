@@ -41,8 +41,8 @@ public final class CallDetailRecord {
     /// Who ended it; nil while it is up, and where the journal does not tell.
     public var endedBy: Ender? {
         guard isOver, disposition != .cutOff else { return nil }
-        if first.isEndedByFarEnd || first.endReason == "remoteEnded" { return first.direction == .outgoing ? .callee : .caller }
-        if branches.contains(where: \.isEndedByFarEnd) { return .callee }
+        if first.course.isEndedByFarEnd || first.ending.reason == "remoteEnded" { return first.direction == .outgoing ? .callee : .caller }
+        if branches.contains(where: \.course.isEndedByFarEnd) { return .callee }
         if first.response?.sender == .farEnd || disposition != .answered && branches.contains(where: { $0.response?.sender == .farEnd }) {
             return .callee
         }

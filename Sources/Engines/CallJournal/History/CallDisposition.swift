@@ -46,12 +46,12 @@ extension LegRecord {
         // Media that ran was that of a conversation: there is none before an answer.
         if isPartial, response == nil { return sound.wasRunning ? .answered : .cutOff }
         // The end came later than a response, or instead of it.
-        switch endReason {
+        switch ending.reason {
         case "answeredElsewhere": return .elsewhere
         case "declinedElsewhere": return .declined
         default: break
         }
-        if isCancelled { return endReason == "unanswered" ? .missed : .cancelled }
+        if course.isCancelled { return ending.reason == "unanswered" ? .missed : .cancelled }
         return response.map(disposition) ?? dispositionOfEnd
     }
 
@@ -59,7 +59,7 @@ extension LegRecord {
     public var status: Int? { answered == nil ? response.flatMap { $0.sender == .nobody ? nil : $0.status } : 200 }
 
     /// The answer became a conversation. Of an outgoing call CallKit is told so.
-    var isConversation: Bool { answered != nil && (direction != .outgoing || isConnected || hasGap) }
+    var isConversation: Bool { answered != nil && (direction != .outgoing || course.isConnected || hasGap) }
 
     private func disposition(_ response: FinalResponse) -> CallDisposition {
         response.status == 480 && !isUnanswered ? .refused : CallDisposition(ofFinal: response.status, hasRung: rang != nil)
@@ -68,14 +68,14 @@ extension LegRecord {
     /// Nobody took it, as Q.850 or the system says; of our own calls also where nothing else is said.
     private var isUnanswered: Bool {
         let causes = reasons.filter(\.isQ850).compactMap(\.cause)
-        return isEndedBySystem || causes.contains { [18, 19, 102].contains($0) } || causes.isEmpty && direction == .outgoing
+        return course.isEndedBySystem || causes.contains { [18, 19, 102].contains($0) } || causes.isEmpty && direction == .outgoing
     }
 
     private var dispositionOfEnd: CallDisposition {
-        switch endReason {
+        switch ending.reason {
         case "unanswered", "startTimedOut": .missed
         case "remoteEnded", "action": .cancelled
-        default: pushCause.map { $0 == "cancelled" ? .cancelled : .missed } ?? (beganEnd ? .cancelled : .failed)
+        default: ending.pushCause.map { $0 == "cancelled" ? .cancelled : .missed } ?? (course.beganEnd ? .cancelled : .failed)
         }
     }
 }

@@ -111,8 +111,8 @@ extension CallHistory {
     /// - Parameter time: those before it by more than a request waits; nil for all.
     private func noteUnansweredByes(before time: Instant?) {
         for leg in openLegs {
-            guard let bye = leg.openBye, bye.isOurs, time.map({ $0 - bye.sent > Self.timeout }) ?? true else { continue }
-            leg.isByeUnanswered = true
+            guard let bye = leg.course.openBye, bye.isOurs, time.map({ $0 - bye.sent > Self.timeout }) ?? true else { continue }
+            leg.course.isByeUnanswered = true
         }
     }
 

@@ -11,9 +11,9 @@ extension LegRecord {
         switch (Method(name), status) {
         case (.invite, nil): noteInvite(isSent: isSent, cseq)
         case (.invite, let status?): noteInviteResponse(status, details, isSent: isSent, cseq, now)
-        case (.ack, nil): if answered != nil { isAcknowledged = true }
+        case (.ack, nil): if answered != nil { course.isAcknowledged = true }
         case (.bye, nil): noteBye(details, isSent: isSent, cseq, now)
-        case (.bye, let status?): if status >= 200, openBye?.cseq == cseq, openBye?.isOurs != isSent { openBye = nil }
+        case (.bye, let status?): if status >= 200, course.openBye?.cseq == cseq, course.openBye?.isOurs != isSent { course.openBye = nil }
         case (.cancel, nil): noteCancel(details, isSent: isSent, cseq)
         default: break
         }
@@ -23,15 +23,15 @@ extension LegRecord {
     private func noteInvite(isSent: Bool, _ cseq: Int64) {
         direction = direction ?? (isSent ? .outgoing : .incoming)
         guard answered == nil, ended == nil, isSent == (direction == .outgoing) else { return }
-        inviteCSeq = cseq
+        course.inviteCSeq = cseq
         guard let before = response else { return }
         wasChallenged = wasChallenged || before.status == 401 || before.status == 407
-        (response, refusal, reasons, isRefused) = (nil, nil, [], false)
+        (response, ending.refusal, reasons, course.isRefused) = (nil, nil, [], false)
     }
 
     /// Each side counts its own requests, and a server that said nothing may answer when the next is called.
     private func noteInviteResponse(_ status: Int, _ details: JournalEvent.Details, isSent: Bool, _ cseq: Int64, _ now: Moment) {
-        guard answered == nil, ended == nil, isSent != (direction == .outgoing), inviteCSeq ?? cseq == cseq else { return }
+        guard answered == nil, ended == nil, isSent != (direction == .outgoing), course.inviteCSeq ?? cseq == cseq else { return }
         switch status {
         case ...100: break
         case ..<200: rang = rang ?? now
@@ -45,17 +45,17 @@ extension LegRecord {
     /// One of ours to a dialog that lost, or that came too late, ends no call.
     private func noteBye(_ details: JournalEvent.Details, isSent: Bool, _ cseq: Int64, _ now: Moment) {
         // One that crosses ours tells that the far end is done, too.
-        openBye = isSent || openBye == nil ? (cseq, isSent, now.time) : nil
-        guard ended == nil, !isSent || beganEnd || endReason != nil else { return }
-        if !isSent, !beganEnd { isEndedByFarEnd = true }
+        course.openBye = isSent || course.openBye == nil ? (cseq, isSent, now.time) : nil
+        guard ended == nil, !isSent || course.beganEnd || ending.reason != nil else { return }
+        if !isSent, !course.beganEnd { course.isEndedByFarEnd = true }
         noteReasons(details)
     }
 
     /// One of an INVITE that was passed over ends nothing.
     private func noteCancel(_ details: JournalEvent.Details, isSent: Bool, _ cseq: Int64) {
-        guard answered == nil, ended == nil, inviteCSeq ?? cseq == cseq else { return }
-        isCancelled = true
-        if !isSent { isEndedByFarEnd = true }
+        guard answered == nil, ended == nil, course.inviteCSeq ?? cseq == cseq else { return }
+        course.isCancelled = true
+        if !isSent { course.isEndedByFarEnd = true }
         noteReasons(details)
     }
 

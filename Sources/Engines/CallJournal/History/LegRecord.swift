@@ -35,6 +35,35 @@ public final class LegRecord {
         case journalEnded
     }
 
+    /// Why it ended, in words of the gateway and of CallKit.
+    public struct Ending: Equatable, Sendable {
+        /// The gateway refused the INVITE.
+        public internal(set) var refusal: Text?
+        /// The name of a CallKit error: the report was refused.
+        public internal(set) var reportError: Text?
+        /// Of `report.ended`, else of `call.ended`.
+        public internal(set) var reason: Text?
+        public internal(set) var mediaRefusal: Text?
+        /// Why no device was woken.
+        public internal(set) var pushCause: Text?
+    }
+
+    /// How far the call came, and who did what; the disposition is made of it.
+    struct Course {
+        var isReported = false, isStarted = false, isConnected = false, isRefused = false
+        var beganEnd = false, isEndedByFarEnd = false, isCancelled = false, isEndedBySystem = false
+        var isAcknowledged = false
+        /// The class of the action that was not completed in time.
+        var timedOut: Text?
+        /// A 3xx, while the place is looked for that it names.
+        var redirection: FinalResponse?
+        var inviteCSeq: Int64?
+        /// The BYE that is not answered yet.
+        var openBye: (cseq: Int64, isOurs: Bool, sent: Instant)?
+        /// Our BYE was not answered, and will not be.
+        var isByeUnanswered = false
+    }
+
     public let call: CallUUID
     public let run: JournalRun
     /// Of its first event.
@@ -57,14 +86,7 @@ public final class LegRecord {
     public internal(set) var response: FinalResponse?
     /// Of the request or response that ended it.
     public internal(set) var reasons: [Reason] = []
-    /// In words of the gateway.
-    public internal(set) var refusal: Text?
-    /// The name of a CallKit error: the report was refused.
-    public internal(set) var reportError: Text?
-    /// Of `report.ended`, else of `call.ended`.
-    public internal(set) var endReason: Text?
-    public internal(set) var mediaRefusal: Text?
-    public internal(set) var pushCause: Text?
+    public internal(set) var ending = Ending()
     /// Rules that it broke, as the gateway found.
     public internal(set) var violations: [Text] = []
     public internal(set) var cut: Cut?
@@ -75,17 +97,7 @@ public final class LegRecord {
     /// The far end had to prove a password first.
     public internal(set) var wasChallenged = false
 
-    // What only the disposition is made of.
-    var isReported = false, isStarted = false, isConnected = false, isRefused = false
-    var beganEnd = false, isEndedByFarEnd = false, isCancelled = false, isEndedBySystem = false
-    var isAcknowledged = false
-    var timedOut: Text?
-    private var redirection: FinalResponse?
-    var inviteCSeq: Int64?
-    /// The BYE that is not answered yet.
-    var openBye: (cseq: Int64, isOurs: Bool, sent: Instant)?
-    /// Ours was not, and will not be.
-    var isByeUnanswered = false
+    var course = Course()
 
     init(_ call: CallUUID, _ run: JournalRun, first event: borrowing JournalEvent) {
         (self.call, self.run, sequence) = (call, run, event.sequence)
@@ -95,14 +107,14 @@ public final class LegRecord {
 
     /// Nothing more is to come that matters, unless a challenge is answered.
     public var isOver: Bool {
-        ended != nil || isRefused || response != nil && (reportError != nil || !isReported && !isStarted)
+        ended != nil || course.isRefused || response != nil && (ending.reportError != nil || !course.isReported && !course.isStarted)
     }
 
     /// As a Reason header has them.
     public var reasonValues: [Text] { reasons.map(\.value) }
 
     /// It was refused for want of a password, and the next INVITE of the same Call-ID may bring that.
-    var isChallenge: Bool { isOver && !isReported && answered == nil && [401, 407].contains(response?.status) }
+    var isChallenge: Bool { isOver && !course.isReported && answered == nil && [401, 407].contains(response?.status) }
 }
 
 extension LegRecord {
@@ -119,19 +131,19 @@ extension LegRecord {
             noteFinal(.init(status: Int(details.number(.status) ?? 408), phrase: nil, sender: .nobody))
         case .redirectionLookup: noteLookup(isOn: details.flag(.on))
         case .reportIncoming:
-            (direction, isReported) = (.incoming, true)
+            (direction, course.isReported) = (.incoming, true)
             from = from ?? details.kept(.remote)
-        case .reportIncomingRefused: reportError = details.kept(.error)
-        case .reportConnected: isConnected = true
-        case .reportEnded: endReason = details.kept(.reason)
-        case .callEnded: (ended, endReason) = (ended ?? now, endReason ?? details.kept(.reason))
+        case .reportIncomingRefused: ending.reportError = details.kept(.error)
+        case .reportConnected: course.isConnected = true
+        case .reportEnded: ending.reason = details.kept(.reason)
+        case .callEnded: (ended, ending.reason) = (ended ?? now, ending.reason ?? details.kept(.reason))
         case .performStart:
-            (direction, isStarted) = (.outgoing, true)
+            (direction, course.isStarted) = (.outgoing, true)
             to = to ?? details.kept(.remote)
-        case .performEnd: beganEnd = true
-        case .systemAction: isEndedBySystem = isEndedBySystem || event.listedActions.contains { $0.kind == .end }
-        case .actionTimedOut: timedOut = details.kept(.class)
-        case .pushUnreported: (pushCause, ended) = (details.kept(.cause), ended ?? now)
+        case .performEnd: course.beganEnd = true
+        case .systemAction: course.isEndedBySystem = course.isEndedBySystem || event.listedActions.contains { $0.kind == .end }
+        case .actionTimedOut: course.timedOut = details.kept(.class)
+        case .pushUnreported: (ending.pushCause, ended) = (details.kept(.cause), ended ?? now)
         case .recordingStarted: recording = details.kept(.text)
         case .auditViolation: if let rule = details.kept(.rule) { violations.append(rule) }
         default: noteMedia(event.kind, details)
@@ -141,7 +153,7 @@ extension LegRecord {
     private func noteMedia(_ kind: JournalEvent.Kind, _ details: JournalEvent.Details) {
         switch kind {
         // With a port it is one that another program has, and the call goes on with the next.
-        case .mediaRefused: if details[.port] == nil { mediaRefusal = details.kept(.cause) }
+        case .mediaRefused: if details[.port] == nil { ending.mediaRefusal = details.kept(.cause) }
         case .mediaOpened: codec = codec ?? details.kept(.codec)
         case .mediaUpdated: if let changed = details.kept(.codec), changed != "none" { codec = changed }
         case .mediaStopped: sound.noteStopped(details)
@@ -166,15 +178,15 @@ extension LegRecord {
     private func noteRefusal(_ details: JournalEvent.Details) {
         direction = direction ?? .incoming
         notePeer(details)
-        refusal = details.kept(.reason) ?? refusal
+        ending.refusal = details.kept(.reason) ?? ending.refusal
         guard answered == nil else { return }
-        isRefused = !isReported
+        course.isRefused = !course.isReported
         if response == nil, let status = details.number(.status) { response = .init(status: Int(status), phrase: nil, sender: .us) }
     }
 
     /// A 3xx ends the call only where nobody is found at the place that it names.
     private func noteLookup(isOn: Bool) {
-        (response, redirection) = isOn ? (nil, response) : (response ?? redirection, nil)
+        (response, course.redirection) = isOn ? (nil, response) : (response ?? course.redirection, nil)
     }
 
     func noteFinal(_ final: FinalResponse) {
