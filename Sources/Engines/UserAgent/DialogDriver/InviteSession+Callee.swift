@@ -42,23 +42,23 @@ extension InviteSession {
     public func respond(
         status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], body: [UInt8] = [], at now: Instant
     ) -> Bool {
-        guard state == .inviting, let transaction = inviteTransaction, transaction.isOpen else { return false }
-        if (200..<300).contains(status), unpracked?.holdsDescription == true {
+        guard state == .inviting, let transaction = callee.transaction, transaction.isOpen else { return false }
+        if (200..<300).contains(status), callee.unpracked?.holdsDescription == true {
             // RFC 3262 §3, §5: the 2xx must not overtake a description that the peer may not have.
-            waitingAcceptance = WaitingResponse(status: status, reason: reason, headers: headers, body: body)
+            callee.waitingAcceptance = WaitingResponse(status: status, reason: reason, headers: headers, body: body)
             return true
         }
         if status >= 200 {
-            agent.answers.add(status, after: now - arrival)
-            (inviteTransaction, ringing, waitingProvisional) = (nil, nil, nil)
+            agent.answers.add(status, after: now - callee.arrival)
+            (callee.transaction, callee.ringing, callee.waitingProvisional) = (nil, nil, nil)
             // Not repeated any more, but its PRACK may be on the way (RFC 3262 §3).
-            unpracked?.due = nil
+            callee.unpracked?.due = nil
         }
         switch status {
         case 100: send(status, reason, headers, body, over: transaction, at: now)
         case 101..<200:
             let response = WaitingResponse(status: status, reason: reason, headers: headers, body: body)
-            ringing = RepeatedProvisional(due: now + agent.configuration.provisionalInterval, response: response)
+            callee.ringing = RepeatedProvisional(due: now + agent.configuration.provisionalInterval, response: response)
             if ringsReliably {
                 sendReliably(response, over: transaction, at: now)
             } else {
@@ -68,7 +68,7 @@ extension InviteSession {
             state = .answered
             dialog?.confirm()
             send(status, reason, headers, body, over: transaction, at: now)
-            let holdsOffer = request.content.isEmpty && !isEarlyAgreed && !body.isEmpty
+            let holdsOffer = request.content.isEmpty && !callee.isEarlyAgreed && !body.isEmpty
             expectAcknowledgement(transaction, sequence: request.cseq.number, isFirst: true, holdsOffer: holdsOffer, at: now)
         default:
             send(status, reason, headers, body, over: transaction, at: now)
@@ -80,17 +80,17 @@ extension InviteSession {
 
     /// The INVITE came now; the invitation lasts as long as its Expires says, if it says anything (RFC 3261 §13.3.1).
     func noteArrival(at now: Instant) {
-        arrival = now
+        callee.arrival = now
         guard let seconds = request.expires else { return }
-        expiry = now + .seconds(Int64(seconds))
+        callee.expiry = now + .seconds(Int64(seconds))
         refreshAlarm()
     }
 
     /// Nobody answered in the time that the caller gave. An answer that waits for a PRACK is one.
     func expire(at now: Instant) {
-        guard let due = expiry, now >= due else { return }
-        expiry = nil
-        guard state == .inviting, waitingAcceptance == nil else { return }
+        guard let due = callee.expiry, now >= due else { return }
+        callee.expiry = nil
+        guard state == .inviting, callee.waitingAcceptance == nil else { return }
         emit(.cancelled([Reason(protocol: "Q.850", cause: 102, text: "Invitation expired")]), at: now)
         respond(status: 487, at: now)
     }
@@ -120,9 +120,9 @@ extension InviteSession {
     }
 
     func repeatProvisional(at now: Instant) {
-        guard let due = ringing?.due, now >= due, let transaction = inviteTransaction else { return }
-        ringing?.due = now + agent.configuration.provisionalInterval
-        if ringsReliably, let response = ringing?.response {
+        guard let due = callee.ringing?.due, now >= due, let transaction = callee.transaction else { return }
+        callee.ringing?.due = now + agent.configuration.provisionalInterval
+        if ringsReliably, let response = callee.ringing?.response {
             // What was said of media is said; this one is only to be heard.
             return sendReliably(
                 WaitingResponse(status: response.status, reason: response.reason, headers: response.headers, body: []), over: transaction,
@@ -144,13 +144,13 @@ extension InviteSession {
     }
 
     private func giveUp(_ index: Int, at now: Instant) {
-        if unacknowledged.remove(at: index).isFirst { acknowledgementIsOverdue = true }
+        if unacknowledged.remove(at: index).isFirst { callee.acknowledgementIsOverdue = true }
         emit(.acknowledgeTimeout, at: now)
         sendQueuedBye(at: now)
     }
 
     private func sendQueuedBye(at now: Instant) {
-        guard let reasons = queuedBye, state == .confirmed || acknowledgementIsOverdue else { return }
+        guard let reasons = queuedBye, state == .confirmed || callee.acknowledgementIsOverdue else { return }
         queuedBye = nil
         sendBye(reasons, at: now)
     }
@@ -170,8 +170,8 @@ extension InviteSession {
 
     /// A CANCEL of the INVITE or of a re-INVITE that has no final response yet. Its 200 was sent.
     func receiveCancel(of transaction: ServerTransaction, _ reasons: [Reason], at now: Instant) {
-        if transaction === inviteTransaction {
-            inviteTransaction = nil
+        if transaction === callee.transaction {
+            callee.transaction = nil
             agent.respond(transaction, Refusal(487), at: now)
             finish(at: now)
             emit(.cancelled(reasons), at: now)

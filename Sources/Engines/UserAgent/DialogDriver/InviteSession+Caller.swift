@@ -56,7 +56,7 @@ extension InviteSession {
         )
         exchange.bodyAfterRefusal = invite.offerAfterRefusal
         exchange.onTooBrief = raiseInterval
-        invitation = exchange
+        caller.invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
     }
 
@@ -74,7 +74,7 @@ extension InviteSession {
         case .transportFailed: reject(503, nil, at: now)
         case .terminated:
             acknowledgements = acknowledgements.filter { $0.sequence != request.cseq.number }
-            invitation = nil
+            caller.invitation = nil
         }
     }
 
@@ -89,7 +89,7 @@ extension InviteSession {
 
     private func reject(_ status: Int, _ response: Message?, at now: Instant) {
         guard state == .inviting else { return }
-        earlyDialogs = []
+        caller.earlyDialogs = []
         finish(at: now)
         emit(.rejected(status: status, response), at: now)
     }
@@ -101,19 +101,19 @@ extension InviteSession {
         sendCancel(at: now)
         emit(.provisional(response), at: now)
         acknowledgeProvisional(at: now)
-        if response.status == 199 { earlyDialogs.removeAll { $0.dialog.remoteTag == response.to.tag } }
+        if response.status == 199 { caller.earlyDialogs.removeAll { $0.dialog.remoteTag == response.to.tag } }
     }
 
     /// Several forks may ring; 199 ends one of them (RFC 6228).
     private func noteEarlyDialog(_ response: Message) {
         guard let tag = response.to.tag else { return }
-        if let known = earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) {
+        if let known = caller.earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) {
             // Its PRACK goes where this response says (RFC 3262 §4); an earlier one may have said nothing.
-            if response.reliableSequence != nil { earlyDialogs[known].dialog.renew(by: response) }
+            if response.reliableSequence != nil { caller.earlyDialogs[known].dialog.renew(by: response) }
             return
         }
-        guard earlyDialogs.count < ClientTransaction.maximumForks else { return agent.refusals.forks += 1 }
-        earlyDialogs.append(EarlyDialog(Dialog(caller: request, response: response, overTLS: flow.transport.isSecure)))
+        guard caller.earlyDialogs.count < ClientTransaction.maximumForks else { return agent.refusals.forks += 1 }
+        caller.earlyDialogs.append(EarlyDialog(Dialog(caller: request, response: response, overTLS: flow.transport.isSecure)))
     }
 
     /// A 2xx: the first one makes the call, a repeated one gets its ACK again, and those of other forks are ended at once.
@@ -123,12 +123,12 @@ extension InviteSession {
         if let index = acknowledgements.firstIndex(where: { $0.remoteTag == tag && $0.sequence == sequence }) {
             acknowledgeAgain(index, at: now)
         } else if state == .inviting {
-            let early = earlyDialogs.first { $0.dialog.remoteTag == tag }
+            let early = caller.earlyDialogs.first { $0.dialog.remoteTag == tag }
             var dialog = early?.dialog ?? Dialog(caller: request, response: response, overTLS: flow.transport.isSecure)
             dialog.confirm(by: response)
-            (self.dialog, earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
-            invitation?.forgetBody()
-            if let invitation { invite = invitation.sent }
+            (self.dialog, caller.earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
+            caller.invitation?.forgetBody()
+            if let invitation = caller.invitation { invite = invitation.sent }
             // The one read before is a slice of what the exchange has forgotten.
             contact = request.contact ?? contact
             refreshTimer(by: response, at: now)
@@ -158,7 +158,7 @@ extension InviteSession {
             if let known { acknowledgeAgain(known, at: now) } else { endFork(response, of: transaction.request, over: flow, at: now) }
         case .response(let response, _):
             if response.status.map({ $0 < 200 }) == true, transaction.timeout == nil {
-                cancel(transaction, cancellation?.reasons ?? [], at: now)
+                cancel(transaction, caller.cancellation?.reasons ?? [], at: now)
             }
         case .terminated: acknowledgements.removeAll { $0.sequence == transaction.request.cseq.number }
         case .timedOut, .transportFailed: break
@@ -168,16 +168,16 @@ extension InviteSession {
     /// Gives the call up: CANCEL, as soon as a provisional response allows it (RFC 3261 §9.1). A 2xx that crosses it is delivered as
     /// `.accepted`, and `bye` ends it. Without a final response the INVITE is given up after 64·T1 and rejected with 408.
     public func cancel(reasons: [Reason] = [], at now: Instant) {
-        guard role == .caller, state == .inviting, cancellation == nil, let invitation else { return }
-        cancellation = Cancellation(reasons: reasons)
+        guard role == .caller, state == .inviting, caller.cancellation == nil, let invitation = caller.invitation else { return }
+        caller.cancellation = Cancellation(reasons: reasons)
         invitation.mayRetry = false
         if invitation.transaction?.hasProvisionalResponse == true { sendCancel(at: now) }
     }
 
     private func sendCancel(at now: Instant) {
-        guard var cancellation, !cancellation.isSent, let transaction = invitation?.transaction else { return }
+        guard var cancellation = caller.cancellation, !cancellation.isSent, let transaction = caller.invitation?.transaction else { return }
         cancellation.isSent = true
-        self.cancellation = cancellation
+        caller.cancellation = cancellation
         cancel(transaction, cancellation.reasons, at: now)
     }
 

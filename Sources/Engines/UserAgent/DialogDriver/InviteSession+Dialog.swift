@@ -39,7 +39,7 @@ extension InviteSession {
     /// A connection is gone: what is sent from now on needs another one.
     func lost(_ connection: UInt64) {
         if flow.connection == connection { flow.connection = 0 }
-        inviteTransaction?.lost(connection)
+        callee.transaction?.lost(connection)
         incomingOffer?.lost(connection)
         for response in unacknowledged { response.transaction.lost(connection) }
     }
@@ -47,8 +47,8 @@ extension InviteSession {
     /// Whether the request is in order in its dialog; nil when there is no such dialog.
     private func admit(_ request: Message) -> Bool? {
         if dialog?.matches(request) == true { return dialog?.admit(request) }
-        guard let index = earlyDialogs.firstIndex(where: { $0.dialog.matches(request) }) else { return nil }
-        return earlyDialogs[index].dialog.admit(request)
+        guard let index = caller.earlyDialogs.firstIndex(where: { $0.dialog.matches(request) }) else { return nil }
+        return caller.earlyDialogs[index].dialog.admit(request)
     }
 
     private func handOver(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
@@ -62,8 +62,8 @@ extension InviteSession {
         agent.respond(transaction, Refusal(200), at: now)
         // Both sides said BYE: ours goes on until its own answer.
         if state == .ending { return }
-        if let invite = inviteTransaction {
-            inviteTransaction = nil
+        if let invite = callee.transaction {
+            callee.transaction = nil
             agent.respond(invite, Refusal(487), at: now)
         }
         finish(at: now)
@@ -79,7 +79,7 @@ extension InviteSession {
                     for (name, value) in byeHeaders { $0.headers.append(name, value) }
                 })
         else { return }
-        (state, ringing, unacknowledged) = (.ending, nil, [])
+        (state, callee.ringing, unacknowledged) = (.ending, nil, [])
         withdrawOffers(at: now)
         refreshAlarm()
         let wentOverConnection = exchange.flow.connection != 0
@@ -158,26 +158,28 @@ extension InviteSession {
         complete(&request)
         // Whoever never acknowledged our 2xx may be nobody, who put another's address under an INVITE to have us answer a challenge of its
         // own.
-        let authentication = acknowledgementIsOverdue ? nil : authentication
+        let authentication = callee.acknowledgementIsOverdue ? nil : authentication
         return ClientRequest(request, over: flow, authentication: authentication, session: self, agent: agent) { [self] in
             self.takeSequence(early: tag) ?? sequence + 1
         }
     }
 
     private func dialog(early tag: Text?) -> Dialog? {
-        if let tag, let early = earlyDialogs.first(where: { $0.dialog.remoteTag == tag }) { return early.dialog }
+        if let tag, let early = caller.earlyDialogs.first(where: { $0.dialog.remoteTag == tag }) { return early.dialog }
         return tag == nil || dialog?.remoteTag == tag ? dialog : nil
     }
 
     private func takeSequence(early tag: Text?) -> UInt32? {
-        guard let tag, let index = earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) else { return dialog?.takeSequence() }
-        return earlyDialogs[index].dialog.takeSequence()
+        guard let tag, let index = caller.earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) else {
+            return dialog?.takeSequence()
+        }
+        return caller.earlyDialogs[index].dialog.takeSequence()
     }
 
     /// A target refresh of the peer, in whichever of the dialogs it came.
     func refreshTarget(by request: Message) {
-        if let index = earlyDialogs.firstIndex(where: { $0.dialog.matches(request) }) {
-            earlyDialogs[index].dialog.refreshTarget(by: request)
+        if let index = caller.earlyDialogs.firstIndex(where: { $0.dialog.matches(request) }) {
+            caller.earlyDialogs[index].dialog.refreshTarget(by: request)
         } else {
             dialog?.refreshTarget(by: request)
         }

@@ -12,8 +12,8 @@ extension InviteSession {
     /// - Returns: the tag that `endFork` names; nil where the caller does not hear of forks, has its final response, or has heard of too
     ///   many.
     public func ringFork(at now: Instant) -> Text? {
-        guard hearsOfForks, state == .inviting, forkCount < ClientTransaction.maximumForks else { return nil }
-        forkCount += 1
+        guard hearsOfForks, state == .inviting, callee.forkCount < ClientTransaction.maximumForks else { return nil }
+        callee.forkCount += 1
         let tag = agent.makeTag()
         tellOfFork(180, tag, [], at: now)
         return tag
@@ -27,7 +27,7 @@ extension InviteSession {
     }
 
     private func tellOfFork(_ status: Int, _ tag: Text, _ headers: [(HeaderName, Text)], at now: Instant) {
-        guard let transaction = inviteTransaction, transaction.isOpen else { return }
+        guard let transaction = callee.transaction, transaction.isOpen else { return }
         // What is said again later is how the call stands, and not how one of its forks does.
         let last = transaction.lastResponse
         agent.respond(transaction, status: status, headers: headers, contact: contact, toTag: tag, at: now)

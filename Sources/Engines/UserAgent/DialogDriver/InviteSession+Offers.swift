@@ -177,10 +177,10 @@ extension InviteSession {
     /// reliable response or the 2xx answers it.
     private func refusalOfOffer(in request: Message) -> Refusal? {
         let isTheirsOpen =
-            incomingOffer != nil || (role == .callee && state == .inviting && !isEarlyAgreed && unpracked?.holdsOffer != true)
+            incomingOffer != nil || (role == .callee && state == .inviting && !callee.isEarlyAgreed && callee.unpracked?.holdsOffer != true)
         if isTheirsOpen { return Refusal(500, headers: [(.retryAfter, agent.makeRetryAfter())]) }
-        var isOursOpen = awaitedSequence != nil || unpracked?.holdsOffer == true
-        if role == .caller, state == .inviting { isOursOpen = earlyDialogs.first { $0.dialog.matches(request) }?.isAgreed != true }
+        var isOursOpen = awaitedSequence != nil || callee.unpracked?.holdsOffer == true
+        if role == .caller, state == .inviting { isOursOpen = caller.earlyDialogs.first { $0.dialog.matches(request) }?.isAgreed != true }
         if case .sent = offer?.state { isOursOpen = true }
         return isOursOpen || unacknowledged.contains { $0.holdsOffer } ? Refusal(491) : nil
     }

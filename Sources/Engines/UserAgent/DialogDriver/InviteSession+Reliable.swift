@@ -55,10 +55,12 @@ extension InviteSession {
     /// Whether a provisional response is to be looked at: one that is not reliable, or the next reliable one of its dialog.
     func takesInOrder(_ response: Message) -> Bool {
         guard let sequence = response.reliableSequence else { return true }
-        guard let tag = response.to.tag, let index = earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) else { return false }
-        guard earlyDialogs[index].takes(sequence) else { return false }
-        if !response.content.isEmpty { earlyDialogs[index].isAgreed = true }
-        provisionalToAcknowledge = Boxed((tag.detached, ResponseAcknowledgement(response: sequence, cseq: response.cseq)))
+        guard let tag = response.to.tag, let index = caller.earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) else {
+            return false
+        }
+        guard caller.earlyDialogs[index].takes(sequence) else { return false }
+        if !response.content.isEmpty { caller.earlyDialogs[index].isAgreed = true }
+        caller.provisionalToAcknowledge = Boxed((tag.detached, ResponseAcknowledgement(response: sequence, cseq: response.cseq)))
         return true
     }
 
@@ -66,8 +68,8 @@ extension InviteSession {
     ///
     /// What the delegate does not acknowledge inside of the event is acknowledged below, without a body.
     public func acknowledgeProvisional(body: [UInt8] = [], at now: Instant) {
-        guard let (tag, acknowledgement) = provisionalToAcknowledge?.value, state == .inviting else { return }
-        provisionalToAcknowledge = nil
+        guard let (tag, acknowledgement) = caller.provisionalToAcknowledge?.value, state == .inviting else { return }
+        caller.provisionalToAcknowledge = nil
         let exchange = makeExchange(.prack, early: tag, at: now) {
             $0.headers.append(.rack, acknowledgement.value)
             $0.setOffer(body)
@@ -89,24 +91,26 @@ extension InviteSession {
 
     /// RFC 3262 §3: one at a time, repeated with ever longer intervals until the PRACK.
     func sendReliably(_ response: WaitingResponse, over transaction: ServerTransaction, at now: Instant) {
-        guard unpracked?.due == nil else { return waitingProvisional = response }
-        responseSequence = responseSequence == 0 ? agent.makeSequence() : responseSequence + 1
-        let headers: [(HeaderName, Text)] = [(.require, "100rel"), (.rseq, Text(responseSequence))] + response.headers
+        guard callee.unpracked?.due == nil else { return callee.waitingProvisional = response }
+        callee.responseSequence = callee.responseSequence == 0 ? agent.makeSequence() : callee.responseSequence + 1
+        let headers: [(HeaderName, Text)] = [(.require, "100rel"), (.rseq, Text(callee.responseSequence))] + response.headers
         send(response.status, response.reason, headers, response.body, over: transaction, at: now)
         let timers = agent.configuration.timers
-        unpracked = UnacknowledgedProvisional(
-            sequence: responseSequence, bytes: transaction.lastResponse,
-            holdsOffer: !response.body.isEmpty && request.content.isEmpty && !isEarlyAgreed, holdsDescription: !response.body.isEmpty,
+        callee.unpracked = UnacknowledgedProvisional(
+            sequence: callee.responseSequence, bytes: transaction.lastResponse,
+            holdsOffer: !response.body.isEmpty && request.content.isEmpty && !callee.isEarlyAgreed,
+            holdsDescription: !response.body.isEmpty,
             interval: timers.t1, at: now, limit: now + timers.timeout)
-        if !response.body.isEmpty, !request.content.isEmpty { isEarlyAgreed = true }
+        if !response.body.isEmpty, !request.content.isEmpty { callee.isEarlyAgreed = true }
     }
 
     func repeatUnpracked(at now: Instant) {
-        guard let waiting = unpracked, let due = waiting.due, now >= min(due, waiting.limit), let transaction = inviteTransaction else {
+        guard let waiting = callee.unpracked, let due = waiting.due, now >= min(due, waiting.limit), let transaction = callee.transaction
+        else {
             return
         }
         guard now < waiting.limit else {
-            unpracked = nil
+            callee.unpracked = nil
             return emit(.provisionalTimeout, at: now)
         }
         waiting.interval = waiting.interval * 2
@@ -117,12 +121,13 @@ extension InviteSession {
 
     /// RFC 3262 §3, §5. A PRACK that acknowledges nothing gets 481; its body is our offer's answer, or an offer.
     func receivePrack(_ prack: Message, _ transaction: ServerTransaction, at now: Instant) {
-        guard role == .callee, let waiting = unpracked, let named = prack.responseAcknowledgement, named.response == waiting.sequence,
+        guard role == .callee, let waiting = callee.unpracked, let named = prack.responseAcknowledgement,
+            named.response == waiting.sequence,
             named.cseq == request.cseq
         else { return agent.respond(transaction, Refusal(481), at: now) }
-        unpracked = nil
+        callee.unpracked = nil
         if waiting.holdsOffer {
-            isEarlyAgreed = !prack.content.isEmpty
+            callee.isEarlyAgreed = !prack.content.isEmpty
             agent.respond(transaction, Refusal(200), at: now)
             emit(.acknowledged(body: prack.content.isEmpty ? nil : prack.body), at: now)
         } else if prack.content.isEmpty {
@@ -135,11 +140,11 @@ extension InviteSession {
     }
 
     private func sendWaiting(at now: Instant) {
-        if let acceptance = waitingAcceptance {
-            waitingAcceptance = nil
+        if let acceptance = callee.waitingAcceptance {
+            callee.waitingAcceptance = nil
             respond(status: acceptance.status, reason: acceptance.reason, headers: acceptance.headers, body: acceptance.body, at: now)
-        } else if let provisional = waitingProvisional, state == .inviting, let transaction = inviteTransaction {
-            waitingProvisional = nil
+        } else if let provisional = callee.waitingProvisional, state == .inviting, let transaction = callee.transaction {
+            callee.waitingProvisional = nil
             sendReliably(provisional, over: transaction, at: now)
         }
     }

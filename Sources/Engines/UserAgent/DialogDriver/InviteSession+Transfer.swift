@@ -105,7 +105,7 @@ extension UserAgent {
 
 extension InviteSession {
     /// Whether a dialog of it, early ones too, has this tag of the peer's.
-    fileprivate func hasDialog(with tag: Text) -> Bool { remoteTag == tag || earlyDialogs.contains { $0.dialog.remoteTag == tag } }
+    fileprivate func hasDialog(with tag: Text) -> Bool { remoteTag == tag || caller.earlyDialogs.contains { $0.dialog.remoteTag == tag } }
 }
 
 extension InviteSession {

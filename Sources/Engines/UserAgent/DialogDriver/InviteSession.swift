@@ -44,28 +44,8 @@ public final class InviteSession {
     /// For challenges; a caller has what came with its INVITE.
     var authentication: ClientAuthentication?
     var contact: NameAddress
-    /// Caller: dialogs made by provisional responses.
-    var earlyDialogs: [EarlyDialog] = []
-    /// Caller: the reliable response that waits for its PRACK to be sent.
-    var provisionalToAcknowledge: Boxed<(tag: Text, ResponseAcknowledgement)>?
-    /// Caller: our INVITE.
-    var invitation: ClientRequest?
-    var cancellation: Cancellation?
-    /// Callee: the INVITE, until its final response.
-    var inviteTransaction: ServerTransaction?
-    var ringing: RepeatedProvisional?
-    /// Callee: the reliable response that waits for its PRACK, and what waits behind it.
-    var unpracked: UnacknowledgedProvisional?
-    var waitingProvisional: WaitingResponse?
-    var waitingAcceptance: WaitingResponse?
-    /// Callee: when the caller does not wait any longer, where its INVITE says so.
-    var expiry: Instant?
-    /// Callee: the RSeq of the last reliable response.
-    var responseSequence: UInt32 = 0
-    /// Callee: offer and answer were exchanged in reliable responses, and a new offer may come before the 2xx.
-    var isEarlyAgreed = false
-    /// Callee: forks that the caller has early dialogs with.
-    var forkCount = 0
+    var caller = CallerSide()
+    var callee = CalleeSide()
     /// nil: the session needs no refresh.
     var timer: SessionTimer?
     var peerAllowsUpdate = false, peerAllowsInfo = false
@@ -92,10 +72,6 @@ public final class InviteSession {
     var byeHeaders: [(HeaderName, Text)] = []
     /// Caller: the INVITE comes back to its own user agent, as it is meant to.
     public var isToOurselves = false
-    /// Callee: when the INVITE came.
-    var arrival = Instant.zero
-    /// Callee: 64·T1 went by without the ACK of the first 2xx.
-    var acknowledgementIsOverdue = false
     private let alarm = Alarm()
 
     init(
@@ -117,7 +93,7 @@ public final class InviteSession {
 
     /// Forgets the call without a word, as a peer does whose process died: what comes for it gets 481. For rehearsals.
     package func vanish(at now: Instant) {
-        (delegate, unpracked) = (nil, nil)
+        (delegate, callee.unpracked) = (nil, nil)
         finish(at: now)
     }
 
@@ -134,7 +110,7 @@ public final class InviteSession {
         switch (state, role) {
         case (.inviting, .caller): cancel(reasons: reasons, at: now)
         case (.inviting, .callee): respond(status: 480, at: now)
-        case (.answered, .callee) where !acknowledgementIsOverdue:
+        case (.answered, .callee) where !callee.acknowledgementIsOverdue:
             if queuedBye == nil { queuedBye = reasons }
         case (.answered, .callee), (.confirmed, _): sendBye(reasons, at: now)
         case (.answered, .caller):
@@ -169,11 +145,11 @@ extension InviteSession {
         guard state != .ended else { return }
         state = .ended
         agent.endedSessions += 1
-        if let unpracked {
+        if let unpracked = callee.unpracked {
             agent.latePracks.expect(unpracked.sequence, of: self, until: now + agent.configuration.timers.timeout, at: now)
         }
-        (ringing, unacknowledged, queuedBye, awaitedSequence, transferLimit) = (nil, [], nil, nil, nil)
-        (unpracked, waitingProvisional, waitingAcceptance, timer) = (nil, nil, nil, nil)
+        (callee.ringing, unacknowledged, queuedBye, awaitedSequence, transferLimit) = (nil, [], nil, nil, nil)
+        (callee.unpracked, callee.waitingProvisional, callee.waitingAcceptance, timer) = (nil, nil, nil, nil)
         withdrawOffers(at: now)
         refreshAlarm()
         if agent.sessions[localTag] === self { agent.sessions[localTag] = nil }
@@ -196,13 +172,13 @@ extension InviteSession {
     func refreshAlarm() {
         // Whoever has ended is not kept alive for its alarm.
         guard state != .ended else { return agent.alarms.set(alarm, to: nil) }
-        var due = ringing?.due
+        var due = callee.ringing?.due
         for response in unacknowledged { due = sooner(due, min(response.due, response.limit)) }
         if case .waiting(let retry) = offer?.state { due = sooner(due, retry) }
-        if let waiting = unpracked, let next = waiting.due { due = sooner(due, min(next, waiting.limit)) }
+        if let waiting = callee.unpracked, let next = waiting.due { due = sooner(due, min(next, waiting.limit)) }
         if let timerDeadline { due = sooner(due, timerDeadline) }
         if let transferLimit { due = sooner(due, transferLimit) }
-        if let expiry, state == .inviting { due = sooner(due, expiry) }
+        if let expiry = callee.expiry, state == .inviting { due = sooner(due, expiry) }
         agent.alarms.set(alarm, to: due)
     }
 
@@ -218,4 +194,38 @@ extension InviteSession {
         advanceTimer(to: now)
         refreshAlarm()
     }
+}
+
+/// The state of a session that only a caller has.
+struct CallerSide {
+    /// Dialogs made by provisional responses.
+    var earlyDialogs: [EarlyDialog] = []
+    /// The reliable response that waits for its PRACK to be sent.
+    var provisionalToAcknowledge: Boxed<(tag: Text, ResponseAcknowledgement)>?
+    /// Our INVITE.
+    var invitation: ClientRequest?
+    var cancellation: Cancellation?
+}
+
+/// The state of a session that only a callee has.
+struct CalleeSide {
+    /// The INVITE, until its final response.
+    var transaction: ServerTransaction?
+    /// When the INVITE came.
+    var arrival = Instant.zero
+    /// When the caller does not wait any longer, where its INVITE says so.
+    var expiry: Instant?
+    var ringing: RepeatedProvisional?
+    /// The reliable response that waits for its PRACK, and what waits behind it.
+    var unpracked: UnacknowledgedProvisional?
+    var waitingProvisional: WaitingResponse?
+    var waitingAcceptance: WaitingResponse?
+    /// The RSeq of the last reliable response.
+    var responseSequence: UInt32 = 0
+    /// Offer and answer were exchanged in reliable responses, and a new offer may come before the 2xx.
+    var isEarlyAgreed = false
+    /// Forks that the caller has early dialogs with.
+    var forkCount = 0
+    /// 64·T1 went by without the ACK of the first 2xx.
+    var acknowledgementIsOverdue = false
 }

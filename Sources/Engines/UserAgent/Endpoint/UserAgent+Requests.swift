@@ -79,7 +79,7 @@ extension UserAgent {
             return respond(begin(invite, id, key, over: flow, session: nil, at: now), Refusal(400, reason: reason), at: now)
         }
         sessions[session.localTag] = session
-        session.inviteTransaction = begin(invite, id, key, over: flow, session: session, at: now)
+        session.callee.transaction = begin(invite, id, key, over: flow, session: session, at: now)
         session.noteArrival(at: now)
         guard let delegate else {
             session.respond(status: 480, at: now)
@@ -228,7 +228,7 @@ extension UserAgent {
     /// went to.
     public func ownCall(_ request: Message) -> InviteSession? {
         guard let session = session(naming: request), let branch = request.via.branch else { return nil }
-        return session.invitation?.sent.value.via.branch == branch ? session : nil
+        return session.caller.invitation?.sent.value.via.branch == branch ? session : nil
     }
 
     private func session(naming request: Message) -> InviteSession? {
