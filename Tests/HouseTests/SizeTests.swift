@@ -3,7 +3,7 @@ import Testing
 
 /// How large a type and a function may become before they are cut.
 @Suite struct SizeTests {
-    private static let mostFiles = 8, mostLines = 40
+    private static let mostFiles = 8, mostLines = 40, mostProperties = 30
 
     /// Types of more files, with the reason. A new one is cut instead; one that has shrunk leaves this table.
     private static let wideTypes: [String: (files: Int, reason: String)] = [
@@ -68,6 +68,69 @@ import Testing
         #expect(count > 1_000, "functions are found: \(count)")
         #expect(long.subtracting(Self.longFunctions).isEmpty, "cut them")
         #expect(Self.longFunctions.subtracting(long).isEmpty, "these are short now: take them out of the table")
+    }
+
+    @Test func `a type has thirty stored properties at most`() {
+        var properties: [String: Int] = [:]
+        for source in Self.sources { properties.merge(Self.storedProperties(in: source), uniquingKeysWith: +) }
+        #expect(properties["Media.MediaLeg"] ?? 0 > 20 && properties.count > 800, "properties are found: \(properties.count) types")
+        for (name, count) in properties where count > Self.mostProperties {
+            Issue.record("\(name) has \(count): put those that belong together into values of their own")
+        }
+    }
+
+    /// How many each type has; a nested type has its path for its name.
+    private static func storedProperties(in source: SourceFile) -> [String: Int] {
+        var found: [String: Int] = [:], open: [(indent: Int, name: String)] = []
+        for (index, line) in source.lines.enumerated() {
+            let indent = line.prefix { $0 == " " }.count
+            if line.dropFirst(indent).hasPrefix("}") {
+                open.removeAll { $0.indent >= indent }
+            } else if line.hasSuffix("{"),
+                let match = line.firstMatch(of: /^ *(?:[a-z@][A-Za-z()]* )*(?:class|struct|enum|extension|actor) ([A-Z][A-Za-z.]*)/)
+            {
+                open.append((indent, String(match.1)))
+            } else if indent == (open.last?.indent ?? .max - 4) + 4, let count = storedProperties(at: index, of: source.lines) {
+                found["\(source.target).\(open.map(\.name).joined(separator: "."))", default: 0] += count
+            }
+        }
+        return found
+    }
+
+    /// How many a line declares; nil for any other line, and for computed and static properties.
+    private static func storedProperties(at index: Int, of lines: [Substring]) -> Int? {
+        guard let match = lines[index].firstMatch(of: /^ *(?:@.*\) |[a-z@][A-Za-z()]* )*(?:var|let) (.*)$/),
+            !lines[index].contains("static ")
+        else { return nil }
+        var declaration = String(match.1.prefix(upTo: match.1.firstRange(of: " //")?.lowerBound ?? match.1.endIndex)), next = index + 1
+        while declaration.hasSuffix(",") {
+            declaration += lines[next]
+            next += 1
+        }
+        if let brace = declaration.firstIndex(of: "{"), !declaration[..<brace].contains("=") {
+            let body = declaration.hasSuffix("{") ? lines[next] : declaration[brace...]
+            guard body.contains("didSet") || body.contains("willSet") else { return nil }
+        }
+        return names(in: declaration)
+    }
+
+    /// One more than the commas that are outside of brackets and quotation marks.
+    private static func names(in declaration: String) -> Int {
+        var names = 1, depth = 0, isQuoted = false, before: Character = " "
+        for character in declaration {
+            switch character {
+            case "\"": isQuoted.toggle()
+            case _ where isQuoted: break
+            case "(", "[", "{": depth += 1
+            case "<" where before != " ": depth += 1
+            case ")", "]", "}": depth -= 1
+            case ">" where !" -=".contains(before): depth -= 1
+            case "," where depth == 0: names += 1
+            default: break
+            }
+            before = character
+        }
+        return names
     }
 
     /// The lines between the braces of a declaration; nil where it has none, or all of it stands on one line.

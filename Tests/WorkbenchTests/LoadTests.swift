@@ -185,11 +185,11 @@ import UserAgent
                 "\(kind): \(load.calls.flatMap(\.findings))")
             let status = [.cancel: 487, .busy: 486][kind] ?? 200
             #expect(load.calls.allSatisfy { $0.status == status }, "\(kind)")
-            if kind == .hold { #expect(load.loaded.allSatisfy { $0.callee?.timesHeld == 1 && $0.caller.offersAgreed == 2 }) }
+            if kind == .hold { #expect(load.loaded.allSatisfy { $0.callee?.timesHeld == 1 && $0.caller.offers.agreed == 2 }) }
             let delays = load.calls.flatMap { [$0.caller?.delay, $0.callee?.delay, $0.caller?.lastDelay, $0.callee?.lastDelay] }.compactMap(
                 \.self)
             #expect(delays.allSatisfy { abs($0 - 3) < 0.5 }, "\(kind): \(delays)")
-            if kind == .reinvite { #expect(load.loaded.allSatisfy { $0.caller.offersAgreed == 1 }) }
+            if kind == .reinvite { #expect(load.loaded.allSatisfy { $0.caller.offers.agreed == 1 }) }
             if kind == .dtmf { #expect(load.loaded.allSatisfy { String($0.callee?.digits.map(\.character) ?? []) == "4#" }) }
             load.expectNothingLeft()
         }

@@ -90,8 +90,8 @@ import Testing
         defer { clearUp() }
         let parts = try parts("2000"), (caller, callee) = try parts.talk()
         parts.recorder.begin(caller)
-        callee.calledLine = parts.line(line)
-        caller.calledLine = parts.line(line)
+        callee.lines.called = parts.line(line)
+        caller.lines.called = parts.line(line)
         parts.recorder.beginAnew(caller, callee)
         #expect(parts.events(.recordingEnded).count == ended && caller.isRecorded == (ended == 0))
     }

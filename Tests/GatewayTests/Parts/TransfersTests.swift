@@ -104,7 +104,7 @@ import UserAgent
         }
         #expect(transfer.staying == callee.uuid && transfer.leaving == caller.uuid && transfer.targets != [target])
         let leg = try #require(transfer.targets.first.flatMap(parts.table.leg))
-        #expect(leg.calledLine === parts.line("3000") && leg.line === parts.line("2000"))
+        #expect(leg.lines.called === parts.line("3000") && leg.line === parts.line("2000"))
     }
 
     @Test(arguments: [(false, "<sip:1000@gateway.test>"), (true, "<sip:anonymous@anonymous.invalid>")] as [(Bool, Text)])

@@ -37,13 +37,13 @@ extension CallTable {
     /// The line whose device or trunk an outgoing leg has called; nil for a device that sent the call on, and for our calls to ourselves.
     func lineReached(by leg: Leg) -> Line? {
         if let trunk = leg.trunk { return lines.line(numbered: trunk.line) }
-        return leg.mayTransfer && leg.session?.isToOurselves == false ? leg.deviceLine : nil
+        return leg.mayTransfer && leg.session?.isToOurselves == false ? leg.lines.device : nil
     }
 
     /// The line of ours that somebody at the far end is of: it calls, its device was called, or its trunk is the way there.
     func lineOfFarEnd(of leg: Leg) -> Line? {
         if let trunk = leg.trunk { return lines.line(numbered: trunk.line) }
-        guard leg.direction == .incoming else { return leg.deviceLine }
+        guard leg.direction == .incoming else { return leg.lines.device }
         // A caller that a believed source asserts need be in no From, and then is no line that calls.
         return leg.origin?.line ?? (leg.party.isKnown ? leg.party.user.flatMap(lines.line(numbered:)) : nil)
     }
@@ -53,7 +53,7 @@ extension Leg {
     /// The lines whose settings it brings into a call: that of whom it calls, or of who calls with it. Who calls an application, or has
     /// taken the place of somebody who was called, brings that of whom was called, too.
     var ownLines: [Line] {
-        guard direction == .incoming else { return [calledLine] }
-        return (bridge == nil || succession.standsForCallee ? [calledLine] : []) + (origin?.line.map { [$0] } ?? [])
+        guard direction == .incoming else { return [lines.called] }
+        return (bridge == nil || succession.standsForCallee ? [lines.called] : []) + (origin?.line.map { [$0] } ?? [])
     }
 }

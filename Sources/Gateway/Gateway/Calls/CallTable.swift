@@ -76,7 +76,7 @@ final class CallTable {
         if let figures = leg.media.finish(at: turn.now) { mediaTotals.add(figures) }
         leg.line.legs[leg.uuid] = nil
         legs[leg.uuid] = nil
-        leg.takenBy?.features.taken.remove(leg.uuid)
+        leg.lines.taker?.features.taken.remove(leg.uuid)
         legsByMedia[UInt128(leg.media.id.rawValue)] = nil
         if let origin = leg.origin, let index = callOfAttempt.index(forKey: origin.attempt), callOfAttempt[index].value == leg.uuid {
             callOfAttempt.remove(at: index)

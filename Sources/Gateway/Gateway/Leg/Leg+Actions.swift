@@ -23,7 +23,7 @@ extension Leg {
         session = context.invite(from: self, to: destination.value, offer: call.invite(self).serialized())
         call.enter(.calling)
         // A call to ourselves rings for as long as it does where it arrives.
-        if !destination.value.isToOurselves { timer.arm(.ring, of: self, after: calledLine.configuration.ringTimeout) }
+        if !destination.value.isToOurselves { timer.arm(.ring, of: self, after: lines.called.configuration.ringTimeout) }
         if destination.value.isSilent { context.leg(self, did: .silent) }
         if destination.value.isDevice { timer.arm(.silence, of: self, after: Self.longestSilence) }
         return true

@@ -36,12 +36,7 @@ final class Leg {
     var application: (any LineApplication)?
     /// The call that it rings a device of its own line for.
     var origination: UUID?
-    /// The line that was called, with whose settings: not that of the call where the leg is the target of a transfer.
-    unowned var calledLine: Line
-    /// The line whose device an outgoing leg calls.
-    unowned let deviceLine: Line?
-    /// The line whose device or trunk took the call, where another was called.
-    private(set) var takenBy: Line?
+    var lines: Lines
     /// Where an outgoing leg calls, and as whom; until it is answered.
     private(set) var destination: Boxed<Destination>?
     var reach: Reach
@@ -76,8 +71,7 @@ final class Leg {
         self.context = context
         turn = context.shared.turn
         self.session = session
-        calledLine = destination?.value.line ?? line
-        deviceLine = device
+        lines = Lines(called: destination?.value.line ?? line, device: device)
         self.destination = destination
         reach = Reach(hidesCaller: destination?.value.caller.isPrivate ?? false)
         self.flow = flow
@@ -111,7 +105,7 @@ final class Leg {
         call.enter(.connected)
         // A device that sent the call on has not taken it.
         if direction == .outgoing, let owner = context.table.lineReached(by: self), owner !== line {
-            takenBy = owner
+            lines.taker = owner
             owner.features.taken.insert(uuid)
         }
         destination = nil

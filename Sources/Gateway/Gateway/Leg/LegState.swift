@@ -14,6 +14,16 @@ extension Leg {
         var forkTag: Text?
     }
 
+    /// Lines other than that of the call.
+    struct Lines {
+        /// The line that was called, with whose settings: not that of the call where the leg is the target of a transfer.
+        unowned var called: Line
+        /// The line whose device an outgoing leg calls.
+        unowned let device: Line?
+        /// The line whose device or trunk took the call, where another was called.
+        var taker: Line?
+    }
+
     /// Of an outgoing leg: whether anybody is there.
     struct Reach {
         /// It is not told who calls (RFC 3323).

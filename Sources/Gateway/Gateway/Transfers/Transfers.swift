@@ -244,7 +244,7 @@ final class Transfers {
         (leg.succession.replaces, leg.bridge) = (old.uuid, old.bridge)
         leg.succession.standsForCallee = old.direction == .outgoing || old.succession.standsForCallee
         leg.succession.isHandedOn = old.succession.isHandedOn || old.direction == .outgoing && table.lineReached(by: old) !== leg.line
-        if leg.succession.standsForCallee { leg.calledLine = old.calledLine }
+        if leg.succession.standsForCallee { leg.lines.called = old.lines.called }
         leg.origin?.isInRecents = false
         // The conversation is one of its line already.
         if leg.succession.standsForCallee, callingLine === leg.line { leg.line.features.outgoing.remove(leg.uuid) }

@@ -99,8 +99,8 @@ extension CallJudge {
             note(.endedEarly, "the target ended it after \(text(((caller.ended - (caller.answered ?? caller.ended)).inSeconds))) s")
         }
         if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, caller.brokenBye) }
-        if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
-        if let wait = caller.offerPending.map({ caller.ended - $0 }), wait > Self.timeoutForOffers {
+        if let status = caller.offers.refusal { note(.offerRefused, "re-INVITE answered \(status)") }
+        if let wait = caller.offers.pending.map({ caller.ended - $0 }), wait > Self.timeoutForOffers {
             note(.offerRefused, "re-INVITE not answered in \(text(wait.inSeconds)) s")
         }
         judgeKeys()

@@ -200,7 +200,7 @@ extension PhoneCall {
     /// The offer that is due.
     func offer(over session: InviteSession, at now: Instant) -> Bool {
         guard let offer = signalling.nextOffer(canOffer: session.canOffer, self) else { return false }
-        if wishesHold != nil { record.offerPending = now }
+        if wishesHold != nil { record.offers.pending = now }
         return session.reinvite(body: offer.serialized(), at: now)
     }
 
@@ -214,7 +214,7 @@ extension PhoneCall {
         guard state == .connected else { return }
         let agreement = signalling.reanswered(response)
         guard let hold = wishesHold else { return keepOn(agreement, at: now) }
-        (wishesHold, record.offerPending) = (nil, nil)
+        (wishesHold, record.offers.pending) = (nil, nil)
         switch agreement {
         case .nothing: break
         case .agreed(let audio, _):
@@ -223,7 +223,7 @@ extension PhoneCall {
             do throws(MediaError) { try settle(audio, startsMedia: !hold, at: now) } catch {
                 return fail(Text("hold: ") + Text(error), at: now)
             }
-            record.offersAgreed += 1
+            record.offers.agreed += 1
             report(.holdChanged(isHolding: hold), at: now)
             offerSettled(at: now)
         case .audioRemoved: failHold(.refused, response, at: now)
@@ -249,8 +249,8 @@ extension PhoneCall {
         let refusal = signalling.refused(status)
         signalling.forgetOffer()
         guard let hold = wishesHold, state == .connected else { return }
-        (wishesHold, record.offerPending) = (nil, nil)
-        record.offerRefusal = status
+        (wishesHold, record.offers.pending) = (nil, nil)
+        record.offers.refusal = status
         if case .dialogGone = refusal { return fail("the dialog is gone", at: now) }
         if hold, !isHolding { signalling.cancelHold() } else { signalling.giveUpResume() }
         if !isHolding {

@@ -33,6 +33,16 @@ public enum MediaEncryption: String, Codable, Hashable, Sendable, CaseIterable {
 
 /// What is known of one call when it is over; the sound in it is judged by `result()`, which takes its time and needs no lane.
 public struct CallRecord: Sendable {
+    /// What became of our re-INVITEs.
+    public struct Offers: Sendable {
+        /// How many were agreed.
+        public var agreed = 0
+        /// The status of the last one that was refused; nil: none was.
+        public var refusal: Int?
+        /// When the one was sent that nobody has answered; nil: none is under way.
+        public var pending: Instant?
+    }
+
     /// The other side, as a URI.
     public var peer: Text
     /// Whether we called.
@@ -70,12 +80,8 @@ public struct CallRecord: Sendable {
     public var byeStatus: Int?
     /// Messages that either side had to send again.
     public var retransmissions = 0
-    /// Re-INVITEs of ours that were agreed, and the status of the last that was not.
-    public var offersAgreed = 0
-    /// The status of the last re-INVITE of ours that was refused; nil: none was.
-    public var offerRefusal: Int?
-    /// When the re-INVITE of ours was sent that nobody has answered; nil: none is under way.
-    public var offerPending: Instant?
+    /// Re-INVITEs of ours.
+    public var offers = Offers()
 
     /// A provisional response had a session description. No media was opened for it.
     public var earlyMediaIgnored = false

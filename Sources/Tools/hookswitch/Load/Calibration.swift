@@ -42,8 +42,8 @@ extension LoadOptions {
         if let other = notForCalibration { throw Failure.usage("--calibrate calls an echo of its own: leave \(other) out") }
         var plan = LoadPlan(), time = Duration.seconds(20)
         try shape(&plan)
-        if let duration { time = try Bounded.seconds(duration, option: "--duration", in: 1...600) }
-        (plan.concurrent, plan.listening, plan.duration) = (concurrent == nil ? 2_000 : plan.concurrent, .share(0), nil)
+        if let duration = pace.duration { time = try Bounded.seconds(duration, option: "--duration", in: 1...600) }
+        (plan.concurrent, plan.listening, plan.duration) = (pace.concurrent == nil ? 2_000 : plan.concurrent, .share(0), nil)
         (plan.calls, plan.hold) = (plan.concurrent, .fixed(time))
         plan.arrivals = ArrivalPlan(rate: Double(plan.concurrent) * 1e9 / Double(time.wholeNanoseconds))
         plan.playsBothEnds = true   // for its ports
@@ -64,15 +64,16 @@ extension LoadOptions {
     /// The first thing that was typed and would go for nothing.
     private var notForCalibration: String? {
         let values = [
-            ("a target", target ?? scenarioTarget), ("--accounts", accounts), ("--ramp", ramp), ("--server", phone.server), ("--mix", mix),
+            ("a target", target ?? scenarioTarget), ("--accounts", accounts), ("--ramp", pace.ramp), ("--server", phone.server),
+            ("--mix", mix),
             ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--talk-time", talkTime), ("--hold", hold),
             ("--listen", listen),
-            ("--target-journal", targetJournal), ("--baseline", baseline), ("--metrics", metrics),
+            ("--target-journal", targetJournal), ("--baseline", results.baseline), ("--metrics", results.metrics),
         ]
         let flags = [
-            ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", poisson),
-            ("--rate", rate != nil),
-            ("--calls", calls != nil), ("--target-pid", targetPid != nil),
+            ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", pace.poisson),
+            ("--rate", pace.rate != nil),
+            ("--calls", pace.calls != nil), ("--target-pid", targetPid != nil),
         ]
         return values.first { $0.1 != nil }?.0 ?? flags.first(where: \.1)?.0
     }

@@ -11,28 +11,7 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Lines of the target that the tool registers and plays (default: none).", valueName: "first..last"))
     var accounts: String?
 
-    @Option(help: ArgumentHelp("Calls a second (default: 10).", valueName: "n"))
-    var rate: Double?
-
-    @Flag(help: "Calls begin by chance, as people's do, at the same mean rate.") var poisson = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Rates in steps, as 10:100:10:30: from 10 to 100 by 10, each for 30 s (default: one rate; of --find-knee 10:1000:10:10).",
-            valueName: "from:to:step:every"))
-    var ramp: String?
-
-    @Option(help: ArgumentHelp("Begin so many calls (default: as many as --duration allows).", valueName: "n"))
-    var calls: Int?
-
-    @Option(help: ArgumentHelp("Begin calls for so long (default: 60 without --calls and --ramp).", valueName: "s"))
-    var duration: Double?
-
-    @Option(
-        help: ArgumentHelp(
-            "At most so many at a time; more are not begun, and the rate is not kept then (default: as many as rate and talk time make).",
-            valueName: "n"))
-    var concurrent: Int?
+    @OptionGroup(title: "How many calls, and how fast") var pace: PaceOptions
 
     @Option(help: ArgumentHelp("How long each lasts: 10, or exponential:10 for a mean of 10 s (default: 10).", valueName: "s"))
     var talkTime: String?
@@ -70,10 +49,6 @@ struct LoadOptions: ParsableArguments {
 
     @Flag(help: "Raise the rate by --ramp until a term of --slo fails; tell the last step that passed.") var findKnee = false
 
-    @Option(
-        help: ArgumentHelp("How long a step of a ramp goes on before it is judged (default: a fifth of it, 3 at most).", valueName: "s"))
-    var settle: Double?
-
     @Flag(help: "Call an echo of the tool's own, up to --concurrent (2000) at a time: how many can it drive in time here?") var calibrate =
         false
 
@@ -103,6 +78,41 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The same number makes the same calls (default: by chance; the report has it).", valueName: "n"))
     var seed: UInt64?
 
+    @OptionGroup(title: "Where the results go") var results: ResultOptions
+}
+
+/// When the calls of a load begin.
+struct PaceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Calls a second (default: 10).", valueName: "n"))
+    var rate: Double?
+
+    @Flag(help: "Calls begin by chance, as people's do, at the same mean rate.") var poisson = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Rates in steps, as 10:100:10:30: from 10 to 100 by 10, each for 30 s (default: one rate; of --find-knee 10:1000:10:10).",
+            valueName: "from:to:step:every"))
+    var ramp: String?
+
+    @Option(help: ArgumentHelp("Begin so many calls (default: as many as --duration allows).", valueName: "n"))
+    var calls: Int?
+
+    @Option(help: ArgumentHelp("Begin calls for so long (default: 60 without --calls and --ramp).", valueName: "s"))
+    var duration: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "At most so many at a time; more are not begun, and the rate is not kept then (default: as many as rate and talk time make).",
+            valueName: "n"))
+    var concurrent: Int?
+
+    @Option(
+        help: ArgumentHelp("How long a step of a ramp goes on before it is judged (default: a fifth of it, 3 at most).", valueName: "s"))
+    var settle: Double?
+}
+
+/// Reports of a load: after it, and while it runs.
+struct ResultOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Write the report as JSON; - for standard output (default: not written).", valueName: "file"))
     var json: String?
 

@@ -29,7 +29,8 @@ struct LoadOrder {
 extension LoadOptions {
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
     func order() throws -> LoadOrder {
-        let outputs = try LoadOutputs(json: json, csv: csv, junit: junit, html: html, stream: stream)
+        let outputs = try LoadOutputs(
+            json: results.json, csv: results.csv, junit: results.junit, html: results.html, stream: results.stream)
         if calibrate { return try calibrationOrder(outputs) }
         let (baseline, metrics) = (try earlierReport(), try metricsAddress())
         let place = try place()
@@ -52,7 +53,7 @@ extension LoadOptions {
         if plan.mix.percent[.busy] ?? 0 > 0, !plan.playsBothEnds {
             throw Failure.usage("--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends")
         }
-        if findKnee, rate != nil {
+        if findKnee, pace.rate != nil {
             throw Failure.usage("--find-knee and --rate exclude each other: the rate is raised by --ramp (10:1000:10:10 without one)")
         }
         if findKnee, dryRun { throw Failure.usage("--dry-run and --find-knee exclude each other: one call has no knee") }
@@ -111,10 +112,10 @@ extension LoadOptions {
 
     func shape(_ plan: inout LoadPlan) throws {
         plan.arrivals = try arrivals()
-        plan.calls = try calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...10_000_000) }
-        plan.duration = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...604_800) }
-        if calls == nil, duration == nil, ramp == nil { plan.duration = .seconds(60) }
-        plan.settling = try settle.map { try Bounded.seconds($0, option: "--settle", in: 0...3_600) }
+        plan.calls = try pace.calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...10_000_000) }
+        plan.duration = try pace.duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...604_800) }
+        if pace.calls == nil, pace.duration == nil, pace.ramp == nil { plan.duration = .seconds(60) }
+        plan.settling = try pace.settle.map { try Bounded.seconds($0, option: "--settle", in: 0...3_600) }
         plan.hold = try callDuration()
         plan.mix = try callMix(mix)
         plan.keys = try digits()
@@ -128,19 +129,19 @@ extension LoadOptions {
         plan.seed = seed ?? UInt64.random(in: 1...9_999_999)
         plan.expects = try ExpectedSound(option: expect)
         plan.concurrent =
-            try concurrent.map { try Bounded.whole($0, option: "--concurrent", of: "a number of calls", in: 1...20_000) }
+            try pace.concurrent.map { try Bounded.whole($0, option: "--concurrent", of: "a number of calls", in: 1...20_000) }
             ?? plan.expectedConcurrency
     }
 
     private func arrivals() throws -> ArrivalPlan {
-        if rate != nil, ramp != nil { throw Failure.usage("--rate and --ramp exclude each other") }
-        if let rate {
+        if pace.rate != nil, pace.ramp != nil { throw Failure.usage("--rate and --ramp exclude each other") }
+        if let rate = pace.rate {
             guard (0.001...10_000).contains(rate) else {
                 throw Failure.usage("--rate takes calls a second from 0.001 to 10000, got \(Bounded.short(rate))")
             }
-            return ArrivalPlan(rate: rate, isPoisson: poisson)
+            return ArrivalPlan(rate: rate, isPoisson: pace.poisson)
         }
-        guard let text = ramp ?? (findKnee ? "10:1000:10:10" : nil) else { return ArrivalPlan(rate: 10, isPoisson: poisson) }
+        guard let text = pace.ramp ?? (findKnee ? "10:1000:10:10" : nil) else { return ArrivalPlan(rate: 10, isPoisson: pace.poisson) }
         let parts = text.split(separator: ":").map { Double($0) }, numbers = parts.compactMap(\.self)
         guard parts.count == 4, numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[0] > 0, numbers[1] >= numbers[0],
             numbers[2] > 0, numbers[3] >= 1, numbers[1] <= 10_000, numbers[3] <= 86_400
@@ -152,7 +153,7 @@ extension LoadOptions {
             throw Failure.usage("--ramp makes more than \(most) steps: '\(text)'")
         }
         return ArrivalPlan(
-            from: numbers[0], to: numbers[1], by: numbers[2], every: .nanoseconds(Int64(numbers[3] * 1e9)), isPoisson: poisson)
+            from: numbers[0], to: numbers[1], by: numbers[2], every: .nanoseconds(Int64(numbers[3] * 1e9)), isPoisson: pace.poisson)
     }
 
     private func callDuration() throws -> HoldTime {
@@ -224,7 +225,7 @@ extension LoadOptions {
 
     /// - Throws: 3 for a file that cannot be read, 2 for one that is no report.
     private func earlierReport() throws -> EarlierReport? {
-        guard let path = try baseline?.named(by: "--baseline") else { return nil }
+        guard let path = try results.baseline?.named(by: "--baseline") else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else { throw Failure.cannotRun("\(path) cannot be read") }
         guard let report = try? JSONDecoder().decode(EarlierReport.self, from: data) else {
             throw Failure.usage("--baseline: '\(path)' is no report of 'hookswitch load --json FILE'")
@@ -233,7 +234,7 @@ extension LoadOptions {
     }
 
     private func metricsAddress() throws -> SocketAddress? {
-        guard let metrics else { return nil }
+        guard let metrics = results.metrics else { return nil }
         guard let address = SocketAddress(metrics, defaultPort: 0), address.port != 0 else {
             throw Failure.usage("--metrics takes an address and a port as 127.0.0.1:9465, got '\(metrics)'")
         }
@@ -259,11 +260,11 @@ extension LoadOptions {
 
     private func mediaPorts(_ plan: inout LoadPlan, _ family: IPAddress.Family) throws -> ClosedRange<UInt16> {
         let given = try phone.portRange()
-        if concurrent == nil { plan.concurrent = min(plan.concurrent, LoadPorts.mostCalls(plan, in: given)) }
+        if pace.concurrent == nil { plan.concurrent = min(plan.concurrent, LoadPorts.mostCalls(plan, in: given)) }
         if let given { return given }
         while true {
             do { return try LoadPorts.block(for: plan, family) } catch let failure as Failure {
-                guard concurrent == nil, plan.concurrent > 100 else { throw failure }
+                guard pace.concurrent == nil, plan.concurrent > 100 else { throw failure }
                 plan.concurrent = max(100, plan.concurrent / 2)
             }
         }
