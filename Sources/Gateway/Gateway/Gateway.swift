@@ -84,17 +84,12 @@ public final class Gateway: SignallingEndpoint {
         lineTable = LineTable(lines, Routing(configuration.lines))
         table = CallTable(lineTable, turn: context.turn, limit: configuration.limits.legs)
         policy = MediaPolicy(context, lineTable, addresses, listeners)
-        userAgent = UserAgent(
-            configuration: Self.agent(configuration, listeners, addresses), network: environment.network, random: environment.random,
-            hash: environment.hash)
-        registrar = Registrar(
-            configuration: Self.registrar(configuration), accounts: accounts, random: environment.random,
-            hash: environment.hash)
+        userAgent = Self.makeAgent(configuration, environment, listeners, addresses)
+        registrar = Self.makeRegistrar(configuration, environment, accounts)
         locator = ServerLocator(context, lineTable, listeners, resolve: environment.resolve)
-        trunks = Trunks(
-            context, lineTable,
-            Trunk.Surroundings(
-                context: context, userAgent: userAgent, network: environment.network, locator: locator, onNotice: environment.onTrunk))
+        let surroundings = Trunk.Surroundings(
+            context: context, userAgent: userAgent, network: environment.network, locator: locator, onNotice: environment.onTrunk)
+        trunks = Trunks(context, lineTable, surroundings)
         admission = Admission(context, lineTable, trunks, registrar, userAgent, onGuessing: environment.onGuessing)
         log = RequestLog(context)
         let push = configuration.push.isOn ? environment.push : nil
@@ -144,9 +139,9 @@ public final class Gateway: SignallingEndpoint {
         return details
     }
 
-    private static func agent(
-        _ configuration: GatewayConfiguration, _ listeners: Listeners, _ addresses: AdvertisedAddresses
-    ) -> UserAgentConfiguration {
+    private static func makeAgent(
+        _ configuration: GatewayConfiguration, _ environment: Environment, _ listeners: Listeners, _ addresses: AdvertisedAddresses
+    ) -> UserAgent {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         if listeners.transports.contains(.tcp) { agent.longestDatagram = configuration.limits.longestDatagram }
@@ -154,15 +149,17 @@ public final class Gateway: SignallingEndpoint {
         agent.allowedMethods += [.register, .refer, .notify, .message]
         agent.supportedOptions = ["replaces", "path", "norefersub"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
-        return agent
+        return UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
     }
 
-    private static func registrar(_ configuration: GatewayConfiguration) -> RegistrarConfiguration {
+    private static func makeRegistrar(
+        _ configuration: GatewayConfiguration, _ environment: Environment, _ accounts: Accounts
+    ) -> Registrar {
         var registrar = RegistrarConfiguration(domain: configuration.domain)
         (registrar.algorithms, registrar.guesses) = (configuration.access.digests, configuration.access.guesses)
         (registrar.keepAlive, registrar.asksAll) = (configuration.devices.keepAlive, configuration.devices.asksAll)
         registrar.forgetsSilent = configuration.limits.dropsDeadContacts
-        return registrar
+        return Registrar(configuration: registrar, accounts: accounts, random: environment.random, hash: environment.hash)
     }
 
     /// An answer that comes later is an input of its own.
