@@ -80,7 +80,7 @@ final class CallTeller {
 
     func note(_ event: borrowing JournalEvent) {
         history.note(event)
-        if let registration = RegistrationSummary(event) { notice(.registration(registration)) }
+        if event.kind.isOfRegistration, let registration = RegistrationSummary(event) { notice(.registration(registration)) }
         if event.kind.mayEndCall { tellLater() }
     }
 
@@ -100,6 +100,8 @@ final class CallTeller {
 }
 
 extension JournalEvent.Kind {
+    fileprivate var isOfRegistration: Bool { self == .registerAccepted || self == .registerRefused || self == .registerExpired }
+
     fileprivate var mayEndCall: Bool {
         self == .callEnded || self == .callRefused || self == .pushUnreported || self == .reportIncomingRefused
     }

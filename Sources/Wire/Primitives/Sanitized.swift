@@ -1,6 +1,9 @@
 extension Unicode.Scalar {
     /// A control character, or one that turns the direction of what follows: to a terminal a command, whoever wrote it.
-    public var isControlCharacter: Bool { [.control, .format].contains(properties.generalCategory) }
+    public var isControlCharacter: Bool {
+        // The Unicode tables are slow, and nearly all text is ASCII.
+        isASCII ? value < 0x20 || value == 0x7F : [.control, .format].contains(properties.generalCategory)
+    }
 }
 
 extension String {

@@ -18,7 +18,7 @@ public struct CallHistory {
     /// In the order in which they began.
     private var records: [CallDetailRecord] = []
     /// Those of this run.
-    private var entries: [CallUUID: Entry] = [:]
+    private var entries = IdentityTable<Entry>()
     private var openLegs: [LegRecord] = []
     /// Refused for want of a password in this run, by Call-ID.
     private var challenged: [Text: CallDetailRecord] = [:]
@@ -76,7 +76,7 @@ public struct CallHistory {
         for leg in finished.flatMap(\.legs) { lingering.append((leg.call, now + lingerTime)) }
         while let oldest = lingering.first, oldest.until < now {
             _ = lingering.popFirst()
-            entries[oldest.call] = nil
+            entries.removeValue(forKey: oldest.call)
         }
         return finished
     }
@@ -87,7 +87,7 @@ extension CallHistory {
         let isFirst = last == nil
         if runs.note(event) {
             cutOpenLegs(.runEnded)
-            (entries, challenged, lingering, isCut) = ([:], [:], FIFO(), event.kind != .gatewayStarted)
+            (entries, challenged, lingering, isCut) = (IdentityTable(), [:], FIFO(), event.kind != .gatewayStarted)
         } else if isFirst {
             isCut = event.sequence != 1
         } else if let last, event.sequence > last &+ 1 || event.kind == .journalLost {
