@@ -30,6 +30,7 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where its UUID is missing. It is not complete, and gets a new time limit.
     public required init?(coder: NSCoder) {
         guard let uuid = coder.decodeUUID(forKey: "UUID") else { return nil }
         (self.uuid, created) = (uuid, Date())
@@ -37,8 +38,11 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
         super.init()
     }
 
+    /// True.
     public static var supportsSecureCoding: Bool { true }
+    /// Encodes the identity. Whether the action is complete is not encoded.
     open func encode(with coder: NSCoder) { coder.encode(uuid, forKey: "UUID") }
+    /// A copy with the same identity, complete if this one is. Only the one that was requested can be completed.
     open func copy(with zone: NSZone? = nil) -> Any { CXAction(copying: self) }
 
     /// Whether the system regards the action as done: fulfilled, failed, timed out, or void because its call has ended.
@@ -101,8 +105,10 @@ extension CXAction {
 
 /// An action on one call. Abstract.
 open class CXCallAction: CXAction, @unchecked Sendable {
+    /// The call that is acted on.
     public let callUUID: UUID
 
+    /// Not complete, with a new identity. The time limit begins now.
     public init(call callUUID: UUID) {
         self.callUUID = callUUID
         super.init()
@@ -118,6 +124,7 @@ open class CXCallAction: CXAction, @unchecked Sendable {
         super.init(copying: other)
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where a value is missing. It is not complete, and gets a new time limit.
     public required init?(coder: NSCoder) {
         guard let callUUID = coder.decodeUUID(forKey: "callUUID") else { return nil }
         self.callUUID = callUUID

@@ -6,6 +6,7 @@ open class CXCallController: NSObject, @unchecked Sendable {
     let system: CallSystem
     /// nil: wherever the host runs everything. Set while the controller is made, and never again.
     private(set) var queue: DispatchQueue?
+    /// Watches the calls of the same system.
     public let callObserver: CXCallObserver
 
     /// Completions run on a serial queue of the controller's own. Works on `CallSystem.current`.
@@ -36,20 +37,26 @@ open class CXCallController: NSObject, @unchecked Sendable {
         system.request(transaction, queue: queue, completion: completion)
     }
 
+    /// Returns when the transaction is accepted, not when it is performed. Throws a `CXErrorCodeRequestTransactionError` where it is
+    /// refused.
     open func request(_ transaction: CXTransaction) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             request(transaction) { continuation.resume(with: $0.map(Result.failure) ?? .success(())) }
         }
     }
 
+    /// Requests a transaction of these actions; the completion is that of `request(_:completion:)`.
     @preconcurrency open func requestTransaction(with actions: [CXAction], completion: @escaping @Sendable ((any Error)?) -> Void) {
         request(CXTransaction(actions: actions), completion: completion)
     }
 
+    /// Requests a transaction of one action; the completion is that of `request(_:completion:)`.
     @preconcurrency open func requestTransaction(with action: CXAction, completion: @escaping @Sendable ((any Error)?) -> Void) {
         request(CXTransaction(action: action), completion: completion)
     }
 
+    /// Requests a transaction of these actions; throws as `request(_:)`.
     open func requestTransaction(with actions: [CXAction]) async throws { try await request(CXTransaction(actions: actions)) }
+    /// Requests a transaction of one action; throws as `request(_:)`.
     open func requestTransaction(with action: CXAction) async throws { try await request(CXTransaction(action: action)) }
 }

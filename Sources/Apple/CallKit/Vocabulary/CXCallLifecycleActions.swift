@@ -2,10 +2,14 @@ import Foundation
 
 /// Place a call. Fulfilled when the invitation has been sent to the remote party.
 open class CXStartCallAction: CXCallAction, @unchecked Sendable {
+    /// The address to call.
     open var handle: CXHandle
+    /// The identifier of the called person in the user’s contacts; nil: unknown.
     open var contactIdentifier: String?
+    /// Whether the call is to have video. Here it has sound alone.
     open var isVideo = false
 
+    /// A wish for a new call. It is refused where a call of that UUID exists, or where the provider has as many groups as it may have.
     public init(call callUUID: UUID, handle: CXHandle) {
         self.handle = handle
         super.init(call: callUUID)
@@ -16,6 +20,7 @@ open class CXStartCallAction: CXCallAction, @unchecked Sendable {
         super.init(copying: other)
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where a value is missing. It is not complete, and gets a new time limit.
     public required init?(coder: NSCoder) {
         guard let handle = coder.decodeObject(of: CXHandle.self, forKey: "handle") else { return nil }
         self.handle = handle

@@ -3,10 +3,15 @@ import Foundation
 
 /// One call as it was at one moment.
 open class CXCall: NSObject, @unchecked Sendable {
+    /// The identity that the app has given it.
     public let uuid: UUID
+    /// Whether the user called.
     public let isOutgoing: Bool
+    /// Whether the user holds it. A hold of the other party does not show.
     public let isOnHold: Bool
+    /// Whether it was answered, by whichever side; stays true when it has ended.
     public let hasConnected: Bool
+    /// Whether it is over, for whatever reason.
     public let hasEnded: Bool
 
     init(_ call: CallSnapshot) {

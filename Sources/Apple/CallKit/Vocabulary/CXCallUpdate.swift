@@ -19,6 +19,7 @@ open class CXCallUpdate: NSObject, NSCopying, @unchecked Sendable {
 
     public override init() { super.init() }
 
+    /// An update of its own, with what was set in this one.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = CXCallUpdate()
         copy.fields = fields
@@ -39,30 +40,37 @@ open class CXCallUpdate: NSObject, NSCopying, @unchecked Sendable {
             ].compactMap { $0 })
     }
 
+    /// The address of the other party. Reads nil before it is set.
     open var remoteHandle: CXHandle? {
         get { fields.remoteHandle ?? nil }
         set { fields.remoteHandle = .some(newValue) }
     }
+    /// The name of the other party as the app knows it; it goes before that of contacts and directories. Reads nil before it is set.
     open var localizedCallerName: String? {
         get { fields.localizedCallerName ?? nil }
         set { fields.localizedCallerName = .some(newValue) }
     }
+    /// Whether the user may hold the call. Reads false before it is set.
     open var supportsHolding: Bool {
         get { fields.supportsHolding ?? false }
         set { fields.supportsHolding = newValue }
     }
+    /// Whether the call may join a group. Reads false before it is set.
     open var supportsGrouping: Bool {
         get { fields.supportsGrouping ?? false }
         set { fields.supportsGrouping = newValue }
     }
+    /// Whether the call may leave its group. Reads false before it is set.
     open var supportsUngrouping: Bool {
         get { fields.supportsUngrouping ?? false }
         set { fields.supportsUngrouping = newValue }
     }
+    /// Whether the user may press keys. Reads false before it is set.
     open var supportsDTMF: Bool {
         get { fields.supportsDTMF ?? false }
         set { fields.supportsDTMF = newValue }
     }
+    /// Whether the call has video. Reads false before it is set.
     open var hasVideo: Bool {
         get { fields.hasVideo ?? false }
         set { fields.hasVideo = newValue }

@@ -2,8 +2,10 @@ import Foundation
 
 /// Put a call on hold, or take it back.
 open class CXSetHeldCallAction: CXCallAction, @unchecked Sendable {
+    /// Whether the call is to be held; false resumes it.
     open var isOnHold: Bool
 
+    /// A wish for the provider of that call. A hold is refused where the call does not support it; a resume never is.
     public init(call callUUID: UUID, onHold: Bool) {
         isOnHold = onHold
         super.init(call: callUUID)
@@ -19,6 +21,7 @@ open class CXSetHeldCallAction: CXCallAction, @unchecked Sendable {
         super.init(copying: other)
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where a value is missing. It is not complete, and gets a new time limit.
     public required init?(coder: NSCoder) {
         isOnHold = coder.decodeBool(forKey: "onHold")
         super.init(coder: coder)
@@ -35,8 +38,10 @@ open class CXSetHeldCallAction: CXCallAction, @unchecked Sendable {
 
 /// Mute a call's outgoing audio, or take that back.
 open class CXSetMutedCallAction: CXCallAction, @unchecked Sendable {
+    /// Whether the microphone is to be muted. What the other party says stays audible.
     open var isMuted: Bool
 
+    /// A wish for the provider of that call.
     public init(call callUUID: UUID, muted: Bool) {
         isMuted = muted
         super.init(call: callUUID)
@@ -47,6 +52,7 @@ open class CXSetMutedCallAction: CXCallAction, @unchecked Sendable {
         super.init(copying: other)
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where a value is missing. It is not complete, and gets a new time limit.
     public required init?(coder: NSCoder) {
         isMuted = coder.decodeBool(forKey: "muted")
         super.init(coder: coder)
@@ -63,8 +69,10 @@ open class CXSetMutedCallAction: CXCallAction, @unchecked Sendable {
 
 /// Join the group of another call, leaving the present group if necessary; nil leaves any group.
 open class CXSetGroupCallAction: CXCallAction, @unchecked Sendable {
+    /// A call of the group to join; nil: the call is to be a group of its own.
     open var callUUIDToGroupWith: UUID?
 
+    /// A wish for the provider of both calls. It is refused where the group would become larger than the provider’s limit.
     public init(call callUUID: UUID, callUUIDToGroupWith: UUID?) {
         self.callUUIDToGroupWith = callUUIDToGroupWith
         super.init(call: callUUID)
@@ -75,6 +83,7 @@ open class CXSetGroupCallAction: CXCallAction, @unchecked Sendable {
         super.init(copying: other)
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where a value is missing. It is not complete, and gets a new time limit.
     public required init?(coder: NSCoder) {
         let key = "callUUIDToGroupWith"
         callUUIDToGroupWith = coder.containsValue(forKey: key) ? coder.decodeUUID(forKey: key) : nil
@@ -92,6 +101,7 @@ open class CXSetGroupCallAction: CXCallAction, @unchecked Sendable {
 
 /// Play telephone tones into a call.
 open class CXPlayDTMFCallAction: CXCallAction, @unchecked Sendable {
+    /// The occasion of the tones.
     public enum ActionType: Int, Sendable {
         /// The user tapped a digit on the keypad.
         case singleTone = 1
@@ -101,9 +111,12 @@ open class CXPlayDTMFCallAction: CXCallAction, @unchecked Sendable {
         case hardPause = 3
     }
 
+    /// The keys in their order: 0–9, `*`, `#` and A–D.
     open var digits: String
+    /// The occasion.
     open var type: ActionType
 
+    /// A wish for the provider of that call. It is refused where the call does not support DTMF.
     public init(call callUUID: UUID, digits: String, type: ActionType) {
         (self.digits, self.type) = (digits, type)
         super.init(call: callUUID)
@@ -114,6 +127,8 @@ open class CXPlayDTMFCallAction: CXCallAction, @unchecked Sendable {
         super.init(copying: other)
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where a value is missing or unknown. It is not complete, and gets a new time
+    /// limit.
     public required init?(coder: NSCoder) {
         guard let digits = coder.decodeObject(of: NSString.self, forKey: "digits"),
             let type = ActionType(rawValue: coder.decodeInteger(forKey: "type"))

@@ -63,6 +63,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
         system.reportIncoming(uuid, update: update, provider: self, completion: completion)
     }
 
+    /// As with a completion: throws where there is no such call.
     open func reportNewIncomingCall(with uuid: UUID, update: CXCallUpdate) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             reportNewIncomingCall(with: uuid, update: update) { continuation.resume(with: $0.map(Result.failure) ?? .success(())) }
@@ -99,6 +100,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
         DispatchQueue.global().async { completion(error) }
     }
 
+    /// As with a completion: throws where nobody takes the push.
     open class func reportNewIncomingVoIPPushPayload(_ dictionaryPayload: [AnyHashable: Any]) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             reportNewIncomingVoIPPushPayload(dictionaryPayload) { continuation.resume(with: $0.map(Result.failure) ?? .success(())) }

@@ -29,17 +29,30 @@ public protocol CXProviderDelegate: NSObjectProtocol {
 }
 
 extension CXProviderDelegate {
+    /// Does nothing.
     public func providerDidBegin(_ provider: CXProvider) {}
+    /// False: each action is performed by itself.
     public func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool { false }
+    /// Leaves the action to its deadline, 600 s after it was made: then it fails, and the call with it.
     public func provider(_ provider: CXProvider, perform action: CXStartCallAction) { provider._unimplemented(action) }
+    /// Leaves the action to its deadline, 60 s after it was made: then it fails, and the call with it.
     public func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) { provider._unimplemented(action) }
+    /// Leaves the action to its deadline, 5 s after it was made: then the call ends all the same.
     public func provider(_ provider: CXProvider, perform action: CXEndCallAction) { provider._unimplemented(action) }
+    /// Leaves the action to its deadline, 5 s after it was made: then it fails, and the call stays as it is.
     public func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) { provider._unimplemented(action) }
+    /// Leaves the action to its deadline, as that of a hold.
     public func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) { provider._unimplemented(action) }
+    /// Leaves the action to its deadline, as that of a hold.
     public func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) { provider._unimplemented(action) }
+    /// Leaves the action to its deadline, as that of a hold.
     public func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) { provider._unimplemented(action) }
+    /// Leaves the action to its deadline, as that of a hold.
     public func provider(_ provider: CXProvider, perform action: CXSetTranslatingCallAction) { provider._unimplemented(action) }
+    /// Does nothing.
     public func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {}
+    /// Does nothing.
     public func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {}
+    /// Does nothing.
     public func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {}
 }

@@ -10,11 +10,14 @@ public enum CXTranslationEngine: Int, Sendable {
 
 /// Begin or end the translation of a call. Of use once the call is connected, for providers that support it.
 open class CXSetTranslatingCallAction: CXCallAction, @unchecked Sendable {
+    /// Whether translation is to begin; false ends it.
     public let isTranslating: Bool
     /// BCP 47, as the remote language.
     public let localLanguage: String
+    /// The language that the other party speaks, in BCP 47.
     public let remoteLanguage: String
 
+    /// A wish for the provider of that call. It is refused before the call is connected.
     public init(call callUUID: UUID, isTranslating: Bool, localLanguage: String, remoteLanguage: String) {
         (self.isTranslating, self.localLanguage, self.remoteLanguage) = (isTranslating, localLanguage, remoteLanguage)
         super.init(call: callUUID)
@@ -25,6 +28,7 @@ open class CXSetTranslatingCallAction: CXCallAction, @unchecked Sendable {
         super.init(copying: other)
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where a value is missing. It is not complete, and gets a new time limit.
     public required init?(coder: NSCoder) {
         guard let localLanguage = coder.decodeObject(of: NSString.self, forKey: "localLanguage"),
             let remoteLanguage = coder.decodeObject(of: NSString.self, forKey: "remoteLanguage")

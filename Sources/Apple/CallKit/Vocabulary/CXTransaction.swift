@@ -2,7 +2,9 @@ import Foundation
 
 /// Actions that are requested together: accepted or refused as one, performed in their order.
 open class CXTransaction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    /// The identity of the transaction. A copy has another one.
     public let uuid: UUID
+    /// In the order in which they are performed.
     public private(set) var actions: [CXAction]
 
     public override init() {
@@ -10,11 +12,13 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendab
         super.init()
     }
 
+    /// A transaction of these actions. Without any it is refused when it is requested.
     public init(actions: [CXAction]) {
         (uuid, self.actions) = (IdentifierSource.next(), actions)
         super.init()
     }
 
+    /// A transaction of one action.
     public convenience init(action: CXAction) { self.init(actions: [action]) }
 
     init(uuid: UUID, actions: [CXAction]) {
@@ -22,6 +26,7 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendab
         super.init()
     }
 
+    /// Decodes one that `encode(with:)` has written; nil where something is missing or of another class.
     public required init?(coder: NSCoder) {
         let classes: [AnyClass] = [
             NSArray.self, CXAction.self, CXCallAction.self, CXStartCallAction.self, CXAnswerCallAction.self, CXEndCallAction.self,
@@ -35,8 +40,10 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendab
         super.init()
     }
 
+    /// True.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Encodes the identity and the actions.
     open func encode(with coder: NSCoder) {
         coder.encode(uuid, forKey: "UUID")
         coder.encode(actions as NSArray, forKey: "actions")

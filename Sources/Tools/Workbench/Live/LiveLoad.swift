@@ -7,9 +7,11 @@ import UserAgent
 
 /// How a run stands, for a person who watches it.
 public struct LoadSnapshot: Sendable {
+    /// Calls begun, up and over.
     public var progress: LoadProgress
     /// Since the first call; nil before it.
     public var elapsed: Duration?
+    /// Calls that are over and judged.
     public var judged: Int
     /// Failed, or with something wrong.
     public var bad: Int
@@ -23,11 +25,15 @@ public struct LoadSnapshot: Sendable {
 public final class LiveLoad: Sendable {
     /// What a run gave, before it is put into words.
     public struct Outcome: Sendable {
+        /// The reason for which the run could not go on; nil where it did.
         public var failure: String?
         var state: LoadLedger.State
+        /// Calls begun, up and over, at the end.
         public var progress: LoadProgress
+        /// From the first call on.
         public var elapsed: Duration
         public var evidence: ValidityEvidence?
+        /// Sockets, ports, timers and memory that were not given back.
         public var leaks: LeakReport
     }
 

@@ -8,25 +8,33 @@ import UserAgent
 
 /// How a telephone of ours stands on this machine.
 public struct LivePhoneSettings: Sendable {
+    /// The user part of its address of record.
     public var user: Text
     /// Of its address of record; nil: the server's address.
     public var domain: Text?
+    /// The display name in From; nil: none.
     public var displayName: Text?
+    /// Answers challenges; nil: a challenged call fails.
     public var credentials: Credentials?
     /// The server, or the peer itself.
     public var server: SocketAddress
+    /// SIP goes over this.
     public var transport = Transport.udp
     /// What it binds and tells the other side; nil: the address that faces the server.
     public var address: IPAddress?
     /// 0 lets the kernel choose.
     public var port: UInt16 = 0
+    /// Ports for RTP and RTCP, in pairs: a call needs one.
     public var mediaPorts: ClosedRange<UInt16> = 21_000...22_999
+    /// Threads for media.
     public var mediaLanes = 1
     /// Packets that it makes leave on time to within 0.1 ms, for a little more of the processor.
     public var isPunctual = false
+    /// In the order of preference.
     public var codecs = Codec.usual
     /// Whether sound is encrypted, and how our own offers agree on keys.
     public var srtp = SRTPPolicy.off
+    /// How keys are agreed on in our own offers. Of no meaning without `srtp`.
     public var keying = SRTPKeying.sdes
     /// Certificates, for TLS. Without one to show nobody can connect to us, and calls come over the connection that we opened.
     public var tls = TLSSettings()
@@ -37,6 +45,7 @@ public struct LivePhoneSettings: Sendable {
     /// Told, on the telephone's lane, of every TLS session that could not be had.
     public var onTLSFailure: (@Sendable (TLSError) -> Void)?
 
+    /// UDP, the usual codecs, without encryption.
     public init(user: Text, server: SocketAddress) { (self.user, self.server) = (user, server) }
 }
 

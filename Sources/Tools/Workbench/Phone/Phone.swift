@@ -123,11 +123,13 @@ public final class Phone {
     /// What media has to say about a leg.
     public func receive(_ event: MediaEvent, of leg: MediaLegID, at now: Instant) { calls[leg]?.receive(event, at: now) }
 
+    /// When `advance` next has something to do; nil while nothing is waited for.
     public var deadline: Instant? {
         guard let alarm = alarms.nextDeadline else { return agent.deadline }
         return min(alarm, agent.deadline ?? .distantFuture)
     }
 
+    /// Does what is due until now: of dialogs, calls and timers.
     public func advance(to now: Instant) {
         agent.advance(to: now)
         for leg in alarms.advance(to: now) { calls[leg]?.alarmed(at: now) }

@@ -4,8 +4,10 @@ import Histogram
 public struct Distribution: Sendable {
     private var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
 
+    /// Without values.
     public init() {}
 
+    /// How many values were recorded.
     public var count: UInt64 { histogram.totalCount }
 
     /// Below zero counts as zero.
@@ -15,10 +17,14 @@ public struct Distribution: Sendable {
     public func percentile(_ percent: Double) -> Double? {
         count >= Percentile.valuesNeeded(for: percent) ? Double(histogram.valueAtPercentile(percent)) / 1_000 : nil
     }
+    /// Nil without values, as the next two.
     public var mean: Double? { count == 0 ? nil : histogram.mean / 1_000 }
+    /// To three digits, as all values here.
     public var minimum: Double? { count == 0 ? nil : Double(histogram.min) / 1_000 }
+    /// To three digits.
     public var maximum: Double? { count == 0 ? nil : Double(histogram.max) / 1_000 }
 
+    /// Nil without values.
     public var summary: Summary? {
         guard count > 0 else { return nil }
         return Summary(
@@ -29,12 +35,17 @@ public struct Distribution: Sendable {
     /// The steps of the histogram: up to which value, and how many.
     public var steps: [Step] { histogram.recordedValues().map { Step(upTo: Double($0.value) / 1_000, count: $0.count) } }
 
+    /// A step of the histogram.
     public struct Step: Codable, Hashable, Sendable {
+        /// The greatest value in it, in the unit of the metric.
         public var upTo: Double
+        /// How many values are in it.
         public var count: UInt64
     }
 
+    /// The figures of a distribution, in the unit of the metric.
     public struct Summary: Codable, Hashable, Sendable {
+        /// How many values there were.
         public var count: UInt64
         public var min: Double, mean: Double
         /// Nil where too few values are known.

@@ -2,15 +2,18 @@ import Primitives
 
 /// All that is known of a run when it is over; what was not measured is absent. `schema` names this form of it.
 public struct LoadReport: Codable, Sendable {
+    /// The form of this report. Another number means that a field has another meaning, or is gone.
     public static let schema = "hookswitch.load/1"
 
     /// What was asked for.
     public struct Run: Codable, Hashable, Sendable {
         /// The command line, without passwords.
         public var command: String
+        /// The target, as it was given.
         public var target: String
         /// What signalling went over: udp, tcp or tls.
         public var transport: String
+        /// The version of the tool.
         public var version: String
         /// RFC 3339, UTC.
         public var began: String
@@ -18,8 +21,10 @@ public struct LoadReport: Codable, Sendable {
         public var elapsed: Double
         /// It was told to end before it would have.
         public var wasStopped: Bool
+        /// Makes the same calls again (`--seed`).
         public var seed: UInt64
 
+        /// All of it; nothing is derived.
         public init(
             command: String, target: String, transport: String, version: String, began: String, elapsed: Double, wasStopped: Bool,
             seed: UInt64
@@ -32,18 +37,24 @@ public struct LoadReport: Codable, Sendable {
 
     /// Ends of calls that had media, by how it was encrypted.
     public struct Encryption: Codable, Hashable, Sendable {
+        /// SRTP with keys from the descriptions (RFC 4568), SRTP with keys from a handshake (RFC 5764), and plain RTP.
         public var sdes: Int, dtls: Int, clear: Int
         /// Of all these ends, in percent; nil where there were none.
         public var share: Double?
     }
 
+    /// How many calls came to what.
     public struct Counts: Codable, Hashable, Sendable {
+        /// All that were begun, and those that were answered; then by outcome: good, answered with a finding, not answered, and those
+        /// that this machine could not make.
         public var begun: Int, answered: Int, good: Int, faulty: Int, failed: Int, notTried: Int
         /// Given up unanswered since the run was stopped: not judged.
         public var cutOff: Int
+        /// Calls that were not begun since as many were up as may be; calls whose sound was judged; messages that either side sent again.
         public var skipped: Int, listenedTo: Int, retransmissions: Int
         /// The most at a time.
         public var concurrent: Int
+        /// By the names of `CallKind`.
         public var byKind: [String: Int]
         /// Final statuses; `none` where there was none.
         public var byStatus: [String: Int]
@@ -51,6 +62,8 @@ public struct LoadReport: Codable, Sendable {
 
     /// RFC 6076 §4.6–4.9, in percent.
     public struct Ratios: Codable, Hashable, Sendable {
+        /// Session establishment ratio and effectiveness, ineffective attempts, completed sessions; `failed` is of all calls. Nil where
+        /// no call counts for it.
         public var ser: Double?, seer: Double?, isa: Double?, scr: Double?, failed: Double?
     }
 
@@ -62,8 +75,11 @@ public struct LoadReport: Codable, Sendable {
         public var packetsSent: UInt64, packetsReceived: UInt64
     }
 
+    /// One kind of finding, with the calls that it was made in.
     public struct Found: Codable, Hashable, Sendable {
+        /// The kind of the finding.
         public var kind: Finding.Kind
+        /// How many calls.
         public var calls: Int
         /// The first of them.
         public var numbers: [UInt32]
@@ -79,11 +95,15 @@ public struct LoadReport: Codable, Sendable {
         public var consequences: [String: Int]?
     }
 
+    /// One step of a ramp.
     public struct StepResult: Codable, Hashable, Sendable {
+        /// Calls a second that were to be begun.
         public var rate: Double
+        /// How many were begun and judged.
         public var calls: Int
         /// The rate was not offered: the tool kept so many back (`--concurrent`, ports).
         public var notBegun: Int
+        /// The share of calls that failed, in percent; nil where there were none.
         public var failedPercent: Double?
         public var setupP95: Double?
         public var packetLatenessP99: Double?
@@ -91,6 +111,7 @@ public struct LoadReport: Codable, Sendable {
         public var attempts: Int
         /// The tool was late in the last of them.
         public var isToolLate: Bool
+        /// How each term came out in this step.
         public var slo: [ServiceLevel.Verdict]
         /// Nil where no level was given.
         public var state: ServiceLevel.Verdict.State?
@@ -98,6 +119,7 @@ public struct LoadReport: Codable, Sendable {
         public var isKept: Bool?
     }
 
+    /// The rate at which the target of a search (`--find-knee`) no longer passes.
     public struct Knee: Codable, Hashable, Sendable {
         /// Calls a second of the last step that passed; nil: not even the first.
         public var lastKept: Double?
@@ -118,8 +140,11 @@ public struct LoadReport: Codable, Sendable {
         var isKnown: Bool { !isToolsOwn && firstNotOffered == nil && firstNotMeasured == nil }
     }
 
+    /// The form of this report.
     public var schema = LoadReport.schema
+    /// The run that was ordered.
     public var run: Run
+    /// Whether the figures can be believed: the tool’s own lateness and losses.
     public var validity: Validity
     public var counts: Counts
     public var ratios: Ratios
@@ -128,10 +153,14 @@ public struct LoadReport: Codable, Sendable {
     public var totals: Totals
     /// By the name of each `LoadMetric`; nil (null) where nothing was measured.
     public var metrics: [String: Distribution.Summary?]
+    /// By the name of each `LoadMetric` that was measured; the values are in its unit.
     public var histograms: [String: [Distribution.Step]]
     public var findings: [Found]
+    /// How each term of `--slo` came out over the whole run; empty where none was given.
     public var slo: [ServiceLevel.Verdict]
+    /// The steps of a ramp, in their order; empty without one.
     public var steps: [StepResult]
+    /// Nil where none was searched for.
     public var knee: Knee?
     public var leaks: LeakReport?
     /// An earlier run beside this one, where one was given.
@@ -139,8 +168,10 @@ public struct LoadReport: Codable, Sendable {
     public var series: [LoadSeries.Point]
     /// The first of them; `callsLeftOut` more are only in the sums.
     public var calls: [CallFigures]
+    /// Calls that `calls` has no room for.
     public var callsLeftOut: Int
 
+    /// Whether every term passed; true where there are none.
     public var isSLOKept: Bool { slo.allSatisfy { $0.state == .passed } }
     /// All that was begun was cut off by the stop.
     public var isNothingJudged: Bool { counts.cutOff > 0 && counts.good + counts.faulty + counts.failed == 0 }
@@ -152,12 +183,14 @@ public struct LeakReport: Codable, Hashable, Sendable {
     public var leftovers: [String]
     /// Resident memory of the tool; and of the gateway, where its process was named.
     public var memory: MemoryFigures
+    /// Resident memory of the gateway; nil where its process was not named.
     public var targetMemory: MemoryFigures?
     /// What the gateway's journal says was opened and closed since the run began, where one was given.
     public var journal: [String: Int]?
     /// What was given, but could not be judged, and why.
     public var notJudged: String?
 
+    /// Whether nothing is left over.
     public var isClean: Bool { leftovers.isEmpty }
 
     public init(leftovers: [String], memory: MemoryFigures = MemoryFigures(), journal: [String: Int]? = nil, notJudged: String? = nil) {

@@ -1,13 +1,20 @@
 /// What many calls came to, added up as they end. A value; the same for a whole run and for one step of it.
 public struct LoadTally: Sendable {
+    /// Calls that are over.
     public private(set) var calls = 0
+    /// Calls that got a 200.
     public private(set) var answered = 0
+    /// How many had which outcome.
     public private(set) var outcomes: [CallFigures.Outcome: Int] = [:]
+    /// How many were of which kind.
     public private(set) var kinds: [CallKind: Int] = [:]
     /// Final statuses of INVITEs; 0 for none.
     public private(set) var statuses: [Int: Int] = [:]
+    /// Calls with each kind of finding.
     public private(set) var findings: [Finding.Kind: FoundCalls] = [:]
+    /// Calls whose sound was judged.
     public private(set) var listened = 0
+    /// Messages of SIP that either side sent again.
     public private(set) var retransmissions = 0
     /// Seconds of conversation, and packets of all ends.
     public private(set) var talkTime = 0.0
@@ -22,8 +29,10 @@ public struct LoadTally: Sendable {
     private var unheard = 0
     private var distributions: [LoadMetric: Distribution] = [:]
 
+    /// A tally without calls.
     public init() {}
 
+    /// Adds a call that is over.
     public mutating func add(_ call: CallFigures) {
         calls += 1
         if call.isAnswered { answered += 1 }
@@ -90,7 +99,9 @@ public struct LoadTally: Sendable {
 public struct FoundCalls: Sendable {
     static let kept = 1_000
 
+    /// How many.
     public private(set) var count = 0
+    /// The numbers of the first thousand, in the order in which they ended.
     public private(set) var numbers: [UInt32] = []
     /// The first one.
     public private(set) var first: Finding?
@@ -99,6 +110,7 @@ public struct FoundCalls: Sendable {
     public private(set) var consequences: [Finding.Kind: Int] = [:]
     private var last: UInt32?
 
+    /// The words of the first finding; empty before there is one.
     public var text: String { first?.text ?? "" }
 
     mutating func add(_ number: UInt32, _ finding: Finding) {

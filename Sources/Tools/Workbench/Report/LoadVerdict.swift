@@ -1,15 +1,18 @@
 /// The one verdict on a run: the text, the page, the JSON, JUnit and the exit code all say it.
 public struct LoadVerdict: Hashable, Sendable, Encodable {
+    /// The verdict in a word.
     public enum Word: String, Hashable, Sendable, Encodable {
         case good, failed
         /// Nothing can be said of the target.
         case notMeasured = "not measured"
     }
 
+    /// Good, failed, or neither.
     public var word: Word
     /// Why it is not good; empty where it is.
     public var reasons: [String]
 
+    /// 0 good, 1 failed, 3 not measured.
     public var exitCode: Int32 {
         switch word {
         case .good: 0

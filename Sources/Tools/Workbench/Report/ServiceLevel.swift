@@ -1,6 +1,8 @@
 /// The terms that a run has to pass: `setup_p95<200ms,mos_p5>=4.0,failed<0.1%`.
 public struct ServiceLevel: Hashable, Sendable {
+    /// One comparison of a figure with a limit.
     public struct Term: Hashable, Sendable {
+        /// The figure that is compared.
         public enum Quantity: Hashable, Sendable {
             case percentile(LoadMetric, Double), mean(LoadMetric), minimum(LoadMetric), maximum(LoadMetric)
             case share(Share)
@@ -8,14 +10,18 @@ public struct ServiceLevel: Hashable, Sendable {
 
         /// As it was written.
         public var text: String
+        /// The figure on the left.
         public var quantity: Quantity
+        /// How it is compared.
         public var comparison: Comparison
+        /// The number on the right, in the unit of the metric, or in percent.
         public var limit: Double
 
         /// Whether it is of times and sound, and not of how many calls.
         var isTimed: Bool { if case .share = quantity { false } else { true } }
     }
 
+    /// Comparison of the figure on the left with the limit on the right.
     public enum Comparison: String, Hashable, Sendable, CaseIterable { case atMost = "<=", atLeast = ">=", below = "<", above = ">" }
 
     /// In percent of the calls.
@@ -34,8 +40,10 @@ public struct ServiceLevel: Hashable, Sendable {
         case badLimit(String, unit: String, term: String)
     }
 
+    /// All of them have to pass.
     public var terms: [Term]
 
+    /// Terms that are joined by commas; blanks do not count. Throws for the first that cannot be read, and where there is none.
     public init(parsing text: String) throws(ParseError) {
         terms = []
         for part in text.split(separator: ",") { terms.append(try Self.term(String(part.filter { $0 != " " }))) }
@@ -98,12 +106,14 @@ public struct ServiceLevel: Hashable, Sendable {
 extension ServiceLevel {
     /// How one term came out.
     public struct Verdict: Codable, Hashable, Sendable {
+        /// Whether the term passed.
         public enum State: String, Codable, Hashable, Sendable {
             case passed, failed
             /// Neither: too little is known, or what is known is not the target's.
             case notMeasured = "not measured"
         }
 
+        /// The term as it was written.
         public var term: String
         /// Nil: never measured.
         public var actual: Double?
@@ -133,6 +143,7 @@ extension ServiceLevel {
         }
     }
 
+    /// How each term came out, in their order.
     public func verdicts(on tally: LoadTally) -> [Verdict] { terms.map { Verdict($0, on: tally) } }
 
     /// Every term passed.
