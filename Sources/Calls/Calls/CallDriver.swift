@@ -18,7 +18,7 @@ package protocol CallDriver: AnyObject, CallDescriber {
     /// Offers before the answer are taken (RFC 3311 §5.2); otherwise they wait until the call is up.
     var takesEarlyOffers: Bool { get }
 
-    /// What the media is to do by what was agreed.
+    /// The plan of the media by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan
     /// Starts media where everything that it needs is there.
     func startMedia()
@@ -34,7 +34,7 @@ package protocol CallDriver: AnyObject, CallDescriber {
     func resumeIsDone()
     /// Our offer is answered with what is no agreement.
     func notAgreed(_ agreement: CallSession.Agreement)
-    /// Of the refusal of an offer that cannot be used.
+    /// Headers of the refusal of an offer that cannot be used.
     func headers(refusing error: NegotiationError) -> [(HeaderName, Text)]
     /// The far end's answer cannot be used: the call ends as failed, and the far end is told.
     func failed(_ cause: EndCause)

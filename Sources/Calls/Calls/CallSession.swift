@@ -298,7 +298,7 @@ package struct CallSession {
         return currentOffer(negotiation.direction ?? wantedDirection, describer)
     }
 
-    /// Who has taken the sound away brings it back: an offer of ours has none.
+    /// The side that has taken the sound away brings it back: an offer of ours has none.
     private mutating func currentOffer(_ direction: Direction, _ describer: some CallDescriber) -> SessionDescription {
         hasNoAudio ? negotiation.offerWithoutAudio() : makeOffer(direction: direction, describer)
     }

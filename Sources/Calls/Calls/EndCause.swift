@@ -66,7 +66,7 @@ public struct EndCause: Equatable, Sendable {
     /// Our refresh of the session was refused.
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
-    /// What a far end's final response becomes on the near side of a bridge; where it names no cause of Q.850, with that of its own status.
+    /// A far end's final response, as the near side of a bridge gets it; where it names no cause of Q.850, with that of its own status.
     /// A device's 503 is a 500: the near end would leave all of this gateway alone (RFC 3261 §16.7 step 6, RFC 3263 §4.3). That of a trunk
     /// passes, but says no time, and is as good as 500 then (RFC 3261 §21.5.4).
     /// - Parameters:
@@ -85,7 +85,7 @@ public struct EndCause: Equatable, Sendable {
             retryAfter: near == status && near != 503 ? response?.retryAfter.map { Int($0) } : nil)
     }
 
-    /// What the other branches of a fork are told that one of them ended for all (RFC 3326 §3.1).
+    /// The cause for the other branches of a fork that one of them ended for all (RFC 3326 §3.1).
     package var endingFork: EndCause {
         guard !reasons.contains(where: \.isSIP) else { return self }
         var cause = self

@@ -19,9 +19,9 @@ package struct LegMedia {
     private var taken: [PortReservation] = []
     private let scribe: LegJournal
     private let plane: any MediaPlane
-    /// What the journal has of the quality of what was sent, by the last stop.
+    /// The quality of what was sent, as the journal has it since the last stop.
     private var reported: LegQuality.Direction?
-    /// Of all that this leg says and hears.
+    /// The recording of all that this leg says and hears.
     package var recording: LegRecording?
 
     package init(id: MediaLegID, plane: any MediaPlane, scribe: LegJournal) {
@@ -171,7 +171,7 @@ package struct LegMedia {
 }
 
 extension MediaInterval {
-    /// What the rule about packets outside of start and stop needs.
+    /// Details for the rule about packets outside of start and stop.
     var details: JournalEvent.Details {
         var details = JournalEvent.Details(capacity: 20)
         details.add(.packets, .init(packetsSent))
@@ -210,7 +210,7 @@ extension JournalEvent.Details {
         add(.mos, received.score.map { .init($0) })
     }
 
-    /// What the far end told us.
+    /// Figures that the far end reported.
     fileprivate mutating func add(remote quality: LegQuality) {
         add(.remoteLost, quality.sending.lost.map { .init($0) })
         add(.remoteExpected, quality.sending.expected.map { .init($0) })

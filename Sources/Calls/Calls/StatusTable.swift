@@ -69,7 +69,7 @@ public enum StatusTable {
         }
     }
 
-    /// What the caller is told of an incoming call that the application itself reported ended (mapping §5b).
+    /// The refusal of an incoming call that the application itself reported ended (mapping §5b).
     public static func cause(of reason: CXCallEndedReason) -> EndCause {
         switch reason {
         case .failed: .failed

@@ -37,7 +37,7 @@ struct LocalSound {
 struct ControlPort {
     /// Nil when RTCP comes on the RTP port.
     let socket: (any MediaSocket)?
-    /// Where RTCP came from on its own port.
+    /// The source of RTCP on its own port.
     var source: SocketAddress?
 }
 

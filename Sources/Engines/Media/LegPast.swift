@@ -5,18 +5,18 @@ import RTP
 struct LegPast {
     /// Before the last start; nil where nothing was.
     var packets: Boxed<LegPackets>?
-    /// Of RTCP sessions of other streams of ours, before a change of clock or of protection.
+    /// Figures of RTCP sessions of other streams of ours, before a change of clock or of protection.
     var figures: Boxed<(sending: RTPFigures, receiving: RTPFigures)>?
-    /// Of receivers that are gone.
+    /// Figures of receivers that are gone.
     var playout: Boxed<PlayoutFigures>?
     var verdicts = LegVerdicts()
 }
 
 /// Verdicts that count where nothing is measured any more.
 struct LegVerdicts {
-    /// Of the run that is over.
+    /// Both directions of the run that is over.
     var atStop: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
-    /// Of the stretch before a hold.
+    /// Both directions of the stretch before a hold.
     var beforeHold: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
     /// On what a partner said that has gone.
     var ofPartner: DirectionVerdict?

@@ -83,7 +83,7 @@ final class MediaLeg {
     /// Since the opening.
     var total: LegPackets { past.packets.map { $0.value + packets } ?? packets }
 
-    /// Where the packets of both directions are laid down while the leg is recorded.
+    /// Takes a copy of the packets of both directions while the leg is recorded.
     var tap: RecordingTap? { plan.recording }
 
     /// The far end has a port for RTCP and we have none (it was given up for rtcp-mux): its reports come to our RTP port.

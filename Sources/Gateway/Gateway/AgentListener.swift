@@ -5,7 +5,7 @@ import UserAgent
 /// What the user agent tells, passed on to the gateway: an agent holds its delegate weakly, and what is held weakly is retained and let go
 /// the slow way by everybody.
 final class AgentListener: UserAgentDelegate {
-    /// Which keeps it.
+    /// The gateway, which keeps this listener.
     private unowned let gateway: Gateway
 
     init(_ gateway: Gateway) { self.gateway = gateway }

@@ -3,9 +3,9 @@ import Primitives
 
 /// A call that is over, in words for a log.
 public struct CallSummary: Sendable {
-    /// Of its first leg.
+    /// The UUID of its first leg.
     public var call: CallUUID
-    /// Of its INVITE; nil where no INVITE is known.
+    /// The Call-ID of its INVITE; nil where no INVITE is known.
     public var callID: Text?
     /// As the INVITE names them, as URIs.
     public var from: Text?, to: Text?
@@ -15,7 +15,7 @@ public struct CallSummary: Sendable {
     public var status: Int?
     /// From the answer to the end; nil without an answer.
     public var length: Duration?
-    /// Who ended it, or why it failed.
+    /// The party that ended it, or the cause of the failure.
     public var reason: String
 
     init(_ record: CallDetailRecord) {
@@ -24,9 +24,9 @@ public struct CallSummary: Sendable {
     }
 }
 
-/// What became of a REGISTER, or of a registration, in words for a log.
+/// The outcome of a REGISTER, or the end of a registration, in words for a log.
 public struct RegistrationSummary: Sendable {
-    /// What became of it.
+    /// Accepted, removed, refused or expired.
     public enum Outcome: Sendable {
         /// - Parameter expires: seconds.
         case accepted(expires: Int64, contacts: Int64)
@@ -39,7 +39,7 @@ public struct RegistrationSummary: Sendable {
 
     /// The user part of the address-of-record.
     public var user: Text
-    /// What became of it.
+    /// Accepted, removed, refused or expired.
     public var outcome: Outcome
     /// nil where nobody sent anything.
     public var transport: Text?, remote: Text?, agent: Text?

@@ -18,11 +18,11 @@ public struct GatewayConfiguration: Sendable {
     public var media = Media()
     /// The telephones that can be called.
     public var lines: [LineConfiguration] = []
-    /// Whose requests are taken.
+    /// The sources whose requests are taken.
     public var access = Access()
     /// How much may be there at a time.
     public var limits = Limits()
-    /// What refused callers are told, where a line does not say otherwise.
+    /// The statuses of refusals, where a line does not say otherwise.
     public var refusals = RefusalStatuses()
     /// How sleeping devices are woken.
     public var push = Push()
@@ -32,7 +32,7 @@ public struct GatewayConfiguration: Sendable {
     public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
     public var product: Text = "Hookswitch"
-    /// Of the program, for the journal.
+    /// The version of the program, for the journal.
     public var version: Text?
     /// What passes between two lines, and between a line and a guest; where a trunk takes part, its own rules say it. `set` is a trunk's
     /// alone.
@@ -71,7 +71,7 @@ public struct GatewayConfiguration: Sendable {
 
     /// The address that peers are told, when it is not the address of the socket that they reached.
     public struct Advertise: Sendable {
-        /// What peers outside are told; nil: the address of the socket.
+        /// The address that peers outside are told; nil: that of the socket.
         public var address: IPAddress?
         /// Peers in these networks are told the socket's own address; loopback always is.
         public var local: [IPNetwork] = []
@@ -109,7 +109,7 @@ public struct GatewayConfiguration: Sendable {
         }
     }
 
-    /// Who may call without proving who they are.
+    /// Sources that may call without authentication.
     public struct Access: Sendable {
         /// Sources whose INVITEs are never challenged.
         public var trusted: [IPNetwork] = []
@@ -171,7 +171,7 @@ public struct GatewayConfiguration: Sendable {
     }
 }
 
-/// What is heard on hold.
+/// The sound on hold.
 public enum HoldMusic: Sendable, Equatable {
     case sound(WAV)
     /// What the holder sends meanwhile, where its description says that it does (`sendonly`); else the hold is passed on.
@@ -188,7 +188,7 @@ public struct LineConfiguration: Sendable, Equatable {
     public var password: Text?
     /// Devices register and call without a password.
     public var isOpen = false
-    /// Who answers its calls.
+    /// The endpoint that answers its calls.
     public var endpoint: LineEndpoint = .devices
     /// How long a call rings, incoming or outgoing, before it is given up; nil: for ever.
     public var ringTimeout: Duration? = .seconds(60)
@@ -217,15 +217,15 @@ public struct LineConfiguration: Sendable, Equatable {
     public var doNotDisturb = DoNotDisturb()
     /// Callers that the human blocked.
     public var block: [NumberPattern] = []
-    /// Where its calls are recorded, and those that its devices make; nil: nowhere.
+    /// The place of recordings of its calls, and of those that its devices make; nil: none are recorded.
     public var recording: RecordingPlace?
-    /// What they hear whom somebody of this line puts on hold; nil: the hold is passed on, and is silence.
+    /// Hold music: played to the party that this line puts on hold; nil: the hold is passed on, and is silence.
     public var holdMusic: HoldMusic?
     /// The call directories that the line has enabled, in the order in which they are asked.
     public var directories: [String] = []
     /// Names by caller, as `CallerMatcher.key` has them; they come before directories, and their owners are not blocked by those.
     public private(set) var contacts: [String: String] = [:]
-    /// What refused callers of this line are told.
+    /// The statuses of refusals of this line.
     public var refusals = RefusalStatuses()
     /// Whether its calls are kept in its recents; nil: those of a line for devices are.
     public var recents: Bool?
@@ -239,7 +239,7 @@ public struct LineConfiguration: Sendable, Equatable {
     public mutating func addContact(_ written: String, name: String) { contacts[CallerMatcher.key(ofWritten: written)] = name }
 }
 
-/// What a line does with a call.
+/// The endpoint of a line: it takes the calls of the line.
 public enum LineEndpoint: Sendable, Equatable {
     /// Forks to the contacts that registered for the line.
     case devices

@@ -7,11 +7,11 @@ import SIP
 import UserAgent
 
 extension Gateway {
-    /// What the outside gives it.
+    /// Everything that the outside gives it.
     public struct Environment {
-        /// Where SIP messages leave.
+        /// Sends SIP messages.
         public var network: any SignallingNetwork
-        /// Where media is reserved, opened and started.
+        /// Reserves, opens and starts media.
         public var media: any MediaPlane
         /// For tags, branches, keys and UUIDs.
         public var random: any RandomNumberGenerator
@@ -25,7 +25,7 @@ extension Gateway {
         public var journal: Journal
         /// Tells this run from others in a journal; nil: nothing does.
         public var run: Text?
-        /// Where SIP is listened for; calls to trunks leave from there.
+        /// The sockets for SIP; calls to trunks leave from them.
         public var listeners: [Transports.Listener]
         /// Asks DNS; the answer comes back by `receive(_:of:at:)`, later and with the same number. Nil: names are not resolved.
         public var resolve: ((DNSQuestion, UInt64) -> Void)?
@@ -33,9 +33,9 @@ extension Gateway {
         public var epoch: Date
         /// The call directories that lines may enable.
         public var directories: CallDirectories?
-        /// Where lines survive a restart; nil: nowhere.
+        /// Keeps lines over a restart; nil: nothing does.
         public var store: (any LineStore)?
-        /// What was kept there.
+        /// The state that was kept there.
         public var kept = KeptState()
         /// Writes the recordings of lines that have them; nil: nothing is recorded.
         public var recordings: RecordingWriter?

@@ -3,7 +3,7 @@ import Primitives
 import SIP
 import UserAgent
 
-// What tests look at, without knowing which part of the gateway has it.
+// State that tests look at, without knowing which part of the gateway has it.
 extension Gateway {
     var legs: IdentityTable<Leg> { table.legs }
     var waking: IdentityTable<WakingCall> { ringing.wakeUps.waking }

@@ -4,7 +4,7 @@ import Primitives
 import SIP
 import UserAgent
 
-// What legs, bridges, CallKit systems and timers lead to: each is one switch that hands on to whoever decides.
+// Consequences of events of legs, bridges, CallKit systems and timers: each is one switch that hands on to the part that decides.
 
 extension Gateway: LegContext {
     var shared: GatewayContext { context }

@@ -5,7 +5,7 @@ import Primitives
 import SIP
 import UserAgent
 
-// What a line's user, or whoever embeds the gateway, does from code.
+// Actions from code of a line's user, or of the program that embeds the gateway.
 extension Gateway {
     /// The lines, in the order in which they came; among them the one that answers feature codes, and those that the configuration has no
     /// more.

@@ -15,11 +15,11 @@ import UserAgent
 public final class Gateway: SignallingEndpoint {
     /// How many of everything there are. All zero when no call is up: the leak gate of tests and of a stop.
     public struct Counts: Equatable, Sendable {
-        /// What there is at the moment; timers are those of the gateway itself.
+        /// Present numbers; timers are those of the gateway itself.
         public var legs = 0, bridges = 0, calls = 0, timers = 0
-        /// Of signalling: dialogs, transactions, registrations.
+        /// Counts of signalling: dialogs, transactions, registrations.
         public var agent: UserAgent.Counts
-        /// Of media: sockets, ports, timers.
+        /// Counts of media: sockets, ports, timers.
         public var media: MediaCounts
         /// Nothing of any call is left.
         public var isIdle: Bool {
@@ -28,7 +28,7 @@ public final class Gateway: SignallingEndpoint {
         }
     }
 
-    /// What holds now.
+    /// The configuration in force.
     public var configuration: GatewayConfiguration { context.configuration }
     /// Dialogs and transactions.
     public let userAgent: UserAgent
@@ -230,7 +230,7 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
-    /// What the media plane has to say of a leg.
+    /// An event of the media plane about a leg.
     public func receive(_ event: MediaEvent, of media: MediaLegID, at now: Instant) {
         enter(now)
         guard let leg = table.leg(of: media), leg.state == .connected else { return }
@@ -290,7 +290,7 @@ public final class Gateway: SignallingEndpoint {
         return journal.violations
     }
 
-    /// What there is of calls at the moment; at rest all is zero.
+    /// Present numbers of calls and what belongs to them; at rest all are zero.
     public func counts(at now: Instant) -> Counts {
         let lines = lineTable.all
         return Counts(
@@ -326,7 +326,7 @@ public final class Gateway: SignallingEndpoint {
 
     // MARK: Figures
 
-    /// What was refused since the start, by cause; only causes that there were.
+    /// Refusals since the start, by cause; causes without any are left out.
     public var refusals: [(cause: String, count: UInt64)] { allRefusals.filter { $0.count > 0 } }
 
     private var allRefusals: [(cause: String, count: UInt64)] {

@@ -4,9 +4,9 @@ import UserAgent
 
 /// What a gateway holds now, and what it has done and refused since it started: all that somebody who watches it asks for.
 public struct GatewayFigures: Sendable {
-    /// Of the program; nil where nobody said it.
+    /// The version of the program; nil where nobody said it.
     public var version: Text?
-    /// What there is at the moment.
+    /// Present counts.
     public var now: Gateway.Counts
     /// Users and contacts.
     public var registrar: Registrar.Counts
@@ -18,7 +18,7 @@ public struct GatewayFigures: Sendable {
     public var isDraining: Bool
     /// To DNS.
     public var questions: Int
-    /// What was turned away, by cause; every cause there is.
+    /// Refusals by cause; every cause is there, also those without any.
     public var refusals: [(cause: String, count: UInt64)]
     /// Users with too many wrong passwords in this minute, and where those come from; at most twenty.
     public var throttled: [(user: Text, source: IPAddress, count: Int)]
@@ -30,7 +30,7 @@ public struct GatewayFigures: Sendable {
     public var answers = InviteAnswers()
     /// To REGISTERs, by status.
     public var registrations: [Int: UInt64] = [:]
-    /// Of legs that are closed.
+    /// Totals of closed legs.
     public var media: MediaTotals
     /// Broken rules of the contract since the start.
     public var violations: Int

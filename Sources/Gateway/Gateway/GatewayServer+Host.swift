@@ -5,8 +5,8 @@ import Primitives
 import Runtime
 import UserAgent
 
-// What a gateway on this machine stands on: sockets, media lanes, the journal, DNS, recordings and pushes. All that they find out later
-// is posted to the signalling lane.
+// The foundation of a gateway on this machine: sockets, media lanes, the journal, DNS, recordings and pushes. Their later results are
+// posted to the signalling lane.
 extension GatewayServer {
     static func host(
         _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void

@@ -30,9 +30,9 @@ public final class GatewayServer: Sendable {
         public var directories: [DirectorySource] = []
         /// Where they are loaded to; restored already, where they have a store.
         public var callDirectories = CallDirectories()
-        /// Where lines survive a restart; nil: nowhere.
+        /// Keeps lines over a restart; nil: nothing does.
         public var store: (any LineStore)?
-        /// What was kept there.
+        /// The state that was kept there.
         public var kept = KeptState()
         /// Wakes devices; used where the configuration has it on.
         public var push: (any PushSender)?
@@ -56,7 +56,7 @@ public final class GatewayServer: Sendable {
         }
     }
 
-    /// What an operator should see in the log.
+    /// A notice that an operator should see in the log.
     public enum Notice: Sendable {
         case violation(Violation)
         case journal(JournalFile.Report)
@@ -99,7 +99,7 @@ public final class GatewayServer: Sendable {
     private let trace: MessageTrace?
     private let directories: CallDirectories
     private let notice: @Sendable (Notice) -> Void
-    /// What is listened on, with the ports that the kernel chose.
+    /// The listening sockets, with the ports that the kernel chose.
     public let listeners: [Transports.Listener]
 
     /// Opens the sockets and begins to serve. `notice` is called on lanes and queues of the server; it may not block.
@@ -113,7 +113,7 @@ public final class GatewayServer: Sendable {
         directories.load(settings.directories) { notice(.directory($0)) }
     }
 
-    /// What there is now.
+    /// Present counts; nil after the stop.
     public var counts: Gateway.Counts? { lane.sync { host, now in host.endpoint.counts(at: now) } }
 
     /// All that somebody who watches it asks for; nil when it has stopped.
@@ -156,7 +156,7 @@ public final class GatewayServer: Sendable {
     /// Registrations of ours with trunks, those that are being taken back included.
     public var registrations: Int { lane.sync { host, now in host.endpoint.counts(at: now).agent.registrations } ?? 0 }
 
-    /// What was refused since the start, by cause.
+    /// Refusals since the start, by cause.
     public var refusals: [(cause: String, count: UInt64)] {
         lane.sync { host, _ in
             let connections = UInt64(host.transports.counts.refused)

@@ -34,7 +34,7 @@ final class MessageRelay {
         }
     }
 
-    /// Who is in the dialog has proved who it is. Applications, and devices that ring yet, read nothing.
+    /// A peer of a dialog has proved its identity. Applications, and devices that still ring, read no messages.
     private func pass(_ request: Message, in dialog: DialogIdentifier, _ transaction: ServerTransactionID) {
         guard let session = table.leg(of: userAgent.session(dialog)).flatMap(table.peer(of:))?.session else {
             userAgent.respond(to: transaction, status: 480, at: now)

@@ -45,7 +45,7 @@ final class CallFacts {
         var beganStart = false, beganAnswer = false, beganEnd = false
         var fulfilledAnswer = false
         var failedStartOrAnswer = false
-        /// What the last `perform.held` wants, and what the last fulfilled one made of it.
+        /// The hold that the last `perform.held` wants, and the one that the last fulfilled action made.
         var wantsHold = false, isHeld = false
         /// Performed and not complete.
         var open: [JournalEvent.Value] = []

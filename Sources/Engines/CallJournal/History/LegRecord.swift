@@ -41,7 +41,7 @@ public final class LegRecord {
         public internal(set) var refusal: Text?
         /// The name of a CallKit error: the report was refused.
         public internal(set) var reportError: Text?
-        /// Of `report.ended`, else of `call.ended`.
+        /// The reason in `report.ended`, else in `call.ended`.
         public internal(set) var reason: Text?
         public internal(set) var mediaRefusal: Text?
         /// Why no device was woken.

@@ -147,7 +147,7 @@ final class Admission {
         if guess.excess == .first { onGuessing?(guess) }
     }
 
-    /// Whom a request is from: the asserted identity where its source is believed (RFC 3325 §5), else From.
+    /// The sender of a request: the asserted identity where its source is trusted (RFC 3325 §5), else From.
     func identity(in request: Message, from source: IPAddress) -> CallerIdentity {
         let asserted = access.believes(source) ? request.addresses(.pAssertedIdentity).first : nil
         let address = asserted ?? request.from

@@ -1,6 +1,6 @@
 import Primitives
 
-/// Who is listened to when too much comes: rates by source and in all, and what was refused, by cause.
+/// Limits the rate of requests by source and in all, and counts refusals by cause.
 ///
 /// A value, told the time. The rates of sources that are trusted, and of trunks, are not brought here.
 struct RateControl {
@@ -77,7 +77,7 @@ struct RateControl {
     }
 }
 
-/// What may be taken now, and grows again with time.
+/// The allowance of a token bucket: it grows again with time.
 struct Bucket {
     private var tokens: Double
     private var updated: Instant

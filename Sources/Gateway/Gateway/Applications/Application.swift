@@ -6,7 +6,7 @@ extension LineEndpoint {
     public struct Application: Sendable, Equatable {
         /// As a configuration file names it.
         public let name: String
-        /// What it plays, where it plays a file.
+        /// The file that it plays; nil where it plays none.
         public var sound: WAV?
         /// The sound is played again and again.
         public var loops = false
@@ -27,7 +27,7 @@ extension LineEndpoint {
 
         var kind: Kind { Self.table.first { $0.name == name } ?? .echo }
 
-        /// What its settings lack, or have too many of; nil: it can be made.
+        /// The fault in its settings; nil: it can be made.
         /// - `isRecorded`: its line has a place for recordings.
         public func defect(loops: Bool?, isRecorded: Bool) -> Defect? {
             let kind = kind
@@ -37,7 +37,7 @@ extension LineEndpoint {
             return kind.takesMessages && !isRecorded ? .needsRecording : nil
         }
 
-        /// What an application lacks, or cannot use.
+        /// A fault in the settings of an application.
         public enum Defect: Sendable { case needsSound, takesNoSound, doesNotLoop, needsRecording }
 
         /// How much a first call to it tells a person: 3 for his own voice, 1 for a sound, 0 for nothing.

@@ -2,11 +2,11 @@ import Media
 import Primitives
 import RTP
 
-/// What answers the calls of a line that has no devices: one value for each call.
+/// Answers the calls of a line that has no devices: one value for each call.
 ///
 /// Without I/O: told what happens and when, it says what is to be done. Every requirement but `source` has a default.
 protocol LineApplication: Sendable {
-    /// What the caller hears from the answer on, and after each `.play`.
+    /// The sound that the caller hears from the answer on, and after each `.play`.
     var source: MediaSource { get }
     /// Which message of the caller it takes, if it takes one; nil: the call is recorded as any other.
     var message: VoiceMessage? { get }
@@ -35,7 +35,7 @@ extension LineApplication {
     mutating func advance(to now: Instant) -> [ApplicationStep] { [] }
 }
 
-/// What an application wants done. In order, and only for a call that is still there.
+/// A step that an application wants done: in order, and only for a call that is still there.
 enum ApplicationStep: Equatable {
     case answer
     /// 300–699, before the answer.
@@ -54,7 +54,7 @@ enum VoiceMessage {
     case now
 }
 
-/// What an application is made for.
+/// The call that an application is made for.
 struct ApplicationCall {
     /// The index of the line, which names its conference.
     let line: Int

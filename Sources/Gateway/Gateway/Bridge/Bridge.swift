@@ -82,7 +82,7 @@ final class Bridge {
         if isGroup { best = EndCause(status: 480, reasons: [.q850(20)]) }
     }
 
-    /// Of two that were joined with others before.
+    /// Joins two legs that were bridged with others before.
     init(id: UUID, joining caller: UUID, with callee: UUID) {
         (self.id, self.caller, callees, state, isGroup) = (id, caller, [callee], .joined(with: callee), false)
     }
@@ -221,7 +221,7 @@ final class Bridge {
 }
 
 extension Bridge {
-    /// What is left to do of an event whose bridge is gone.
+    /// The outputs for an event whose bridge is gone.
     static func orphaned(by event: Event) -> [Output] {
         if case .replaced(_, let other) = event { [.end(other, .failed)] } else { [] }
     }

@@ -2,11 +2,11 @@ import CallKit
 import Foundation
 import Primitives
 
-/// Where an incoming leg came from, for the recents of both lines.
+/// The origin of an incoming leg, for the recents of both lines.
 final class CallOrigin {
     /// The line of ours that calls, as it proved; nil for anybody else.
     let line: Line?
-    /// Of its INVITE.
+    /// Call-ID and From tag of its INVITE.
     let attempt: Text
     let caller: CallerIdentity
     let handle: CXHandle

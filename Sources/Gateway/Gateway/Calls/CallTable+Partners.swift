@@ -2,7 +2,7 @@ import Foundation
 import Primitives
 import UserAgent
 
-/// Who talks with whom, and whose settings count for it.
+/// The parties of each conversation, and the lines whose settings count for it.
 extension CallTable {
     /// The leg that this one talks with.
     func peer(of leg: Leg) -> Leg? {
@@ -10,13 +10,13 @@ extension CallTable {
         return bridge(of: leg)?.peer(of: leg.uuid).flatMap(self.leg)
     }
 
-    /// Whom the callee will talk with whose place is taken while it rings.
+    /// The leg that the callee will talk with, where its caller is replaced while it rings.
     private func ringingCaller(of callee: Leg) -> Leg? { callee.bridge.flatMap { isCalling($0) ? self.leg($0) : nil } }
 
     /// The leg that opened the bridge that this one belongs to.
     func opener(ofBridgeOf leg: Leg) -> Leg? { leg.bridge.flatMap(self.leg) }
 
-    /// Whom it talks with, or will when the call or the transfer that is under way comes about.
+    /// The party that it talks with, or will talk with when the call or the transfer under way succeeds.
     func partners(of leg: Leg) -> [Leg] {
         guard let bridge = bridge(of: leg) else { return [] }
         let partners: [UUID]

@@ -16,7 +16,7 @@ final class CallTable {
     /// Incoming calls that are up, by Call-ID and From tag.
     private var callOfAttempt: [Text: UUID] = [:]
     private(set) var bridges = IdentityTable<Bridge>()
-    /// What legs had to say to their bridges, in its order.
+    /// Events of legs for their bridges, in their order.
     private var bridgeEvents = FIFO<(UUID, Bridge.Event)>()
     /// Calls of these are over; they are taken down when the input is worked off.
     private var ended: [Leg] = []
@@ -26,7 +26,7 @@ final class CallTable {
     private var mediaIDs: UInt64 = 0
     /// Calls that ended, by how.
     private(set) var endCounts: [CallEnd: UInt64] = [:]
-    /// What the media of closed legs did.
+    /// Media totals of closed legs.
     private(set) var mediaTotals = MediaTotals()
 
     /// - Parameter limit: the most legs at a time.

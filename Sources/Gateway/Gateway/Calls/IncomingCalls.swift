@@ -7,7 +7,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// What comes in from outside of any dialog: which line it is for, and the report that makes it a call. Lives on the signalling lane.
+/// Takes INVITEs outside of dialogs: finds the line, and reports the call to its provider. Lives on the signalling lane.
 final class IncomingCalls {
     private let context: GatewayContext
     private let table: CallTable
@@ -145,7 +145,7 @@ final class IncomingCalls {
                 call.invite.isSecure && !router.destinations(of: line, dialled: call.dialled, caller: call.caller, maxForwards: 1).isEmpty
             return isThere ? refuseUnavailable(call, on: line, .notSecure) : refuseForNow(call.session, .unreachable)
         }
-        // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.
+        // A refused caller is told so, whether a device is there or not, and wakes nobody.
         guard !line.features.wouldRefuse(call.caller.update) else { return receive(call, on: line, []) }
         guard wakeUps.mayPark(on: line) else { return refuseUnavailable(call, on: line, .noDevice) }
         guard let leg = arrive(call, on: line) else { return }
@@ -209,7 +209,7 @@ final class IncomingCalls {
 
     private func report(_ leg: Leg, _ origin: CallOrigin, _ callees: [Destination]) {
         let isReplacing = leg.succession.replaces != nil, provider = leg.line.provider
-        // Who takes a call over that is up does not ask to be let in.
+        // A leg that takes over a call that is up is not screened.
         leg.line.features.isOpen = isReplacing
         if !isReplacing { leg.line.features.noteCaller(origin.handle) }
         // Until the call that is taken over ends, whoever takes it over is there beside it.

@@ -1,6 +1,6 @@
 import Primitives
 
-/// What is different in a configuration that the gateway has adopted while it ran.
+/// The differences of a configuration that the gateway has adopted while it ran.
 public struct ConfigurationChange: Equatable, Sendable {
     /// Numbers of lines.
     public var added: [Text] = [], changed: [Text] = [], removed: [Text] = []

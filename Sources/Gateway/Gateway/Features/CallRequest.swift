@@ -2,9 +2,9 @@ import CallKit
 import Foundation
 import Intents
 
-/// Whom a line's user wants to call: from a URL, from the recents, or from an activity of the system.
+/// A request to call, of a line's user: from a URL, from the recents, or from an activity of the system.
 public struct CallRequest: Sendable, Equatable {
-    /// Who is to be called.
+    /// The callee.
     public var handle: CXHandle
     /// As CallKit's action says it; the call has sound alone.
     public var isVideo = false

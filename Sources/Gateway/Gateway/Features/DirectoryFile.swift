@@ -169,7 +169,7 @@ extension CallDirectories {
     }
 }
 
-/// What came of a load.
+/// The outcome of a load.
 public struct DirectoryOutcome: Sendable, Equatable {
     public var name: String
     /// In force now, old or new.

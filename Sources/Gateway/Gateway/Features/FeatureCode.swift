@@ -1,6 +1,6 @@
 import Primitives
 
-/// What a line's user dials on a device to set something: `*` and two digits.
+/// A code that a line's user dials on a device to set something: `*` and two digits.
 public enum FeatureCode: String, Sendable, CaseIterable {
     case doNotDisturbOn = "*78"
     case doNotDisturbOff = "*79"
@@ -8,7 +8,7 @@ public enum FeatureCode: String, Sendable, CaseIterable {
     case unblockLastCaller = "*80"
     case callBackLastCaller = "*69"
 
-    /// What a dialled number is, when it begins with a star.
+    /// The code in a dialled number that begins with a star.
     enum Dialled: Equatable {
         case code(FeatureCode)
         /// The beginning of a code.

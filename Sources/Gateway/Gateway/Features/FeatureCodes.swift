@@ -5,7 +5,7 @@ import UserAgent
 
 /// Feature codes: calls of a line's own devices that are commands.
 extension LineServices {
-    /// What becomes of a call to a feature code.
+    /// The handling of a call to a feature code.
     enum FeatureResult {
         /// The sound that it is answered with.
         case announce(AnnouncementApplication)

@@ -3,7 +3,7 @@ import Foundation
 import Primitives
 import SIP
 
-/// What one line has of a telephone beyond its calls: Do Not Disturb, the block list, contacts, and who may call at all.
+/// Features of one line beyond its calls: Do Not Disturb, the block list, contacts, and the right to call at all.
 ///
 /// It is the filter of the line's `CallSystem`, and knows afterwards why it refused. Lives on the signalling lane.
 final class LineFeatures {
@@ -15,9 +15,9 @@ final class LineFeatures {
     private var configuredBlocks: CallerMatcher
     private(set) var blocked: Set<String>
     var recents: RecentCalls
-    /// Where its devices can be woken.
+    /// The push bindings of its devices.
     var pushBindings: PushBindings
-    /// Who called last, also while Do Not Disturb was on; nobody who is blocked.
+    /// The last caller, also while Do Not Disturb was on; no blocked one.
     var lastCaller: CXHandle?
     /// Conversations that devices of the line began, by the call that they are at the line that was called.
     var outgoing: Set<UUID> = []
@@ -103,7 +103,7 @@ final class LineFeatures {
     /// Whether a call would be refused, before it is a call: nobody is to be woken for it.
     func wouldRefuse(_ update: CXCallUpdate) -> Bool { refusal(of: update) != nil }
 
-    /// What a caller would be told, before there is a call; nil where it would be let in.
+    /// The refusal that a caller would get, before there is a call; nil where it would be let in.
     func refusal(of update: CXCallUpdate) -> CallRefusal? {
         if let code = verdict(on: UUID(), update) { return refusal(of: CXErrorCodeIncomingCallError(code), callInfo: nil) }
         return isBlockedByDirectory(update) ? CallRefusal(.directory, statuses) : nil
@@ -130,7 +130,7 @@ final class LineFeatures {
         return .filteredByDoNotDisturb
     }
 
-    /// What the caller is told of the report that was just refused.
+    /// The refusal that the caller gets for the report that was just refused.
     func refusal(of error: any Error, callInfo: Text?) -> CallRefusal {
         if let error = error as? CXErrorCodeRequestTransactionError, error.code == .maximumCallGroupsReached {
             return CallRefusal(.maximumCalls, statuses)

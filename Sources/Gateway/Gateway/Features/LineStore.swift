@@ -4,7 +4,7 @@ import Primitives
 import SIP
 import UserAgent
 
-/// What was kept of one line.
+/// The kept state of one line.
 public struct LineRecord: Sendable, Equatable {
     /// Nil: as the configuration has it.
     public var doNotDisturb: DoNotDisturbState?
@@ -12,7 +12,7 @@ public struct LineRecord: Sendable, Equatable {
     public var blocked: Set<String> = []
     /// The newest first.
     public var recents: [RecentCall] = []
-    /// Of devices that sleep.
+    /// Push bindings of devices that sleep.
     public var pushBindings: [PushBinding] = []
 
     public init() {}
@@ -27,7 +27,7 @@ public struct KeptState: Sendable, Equatable {
 
     public init() {}
 
-    /// What was kept of a line by its number; empty where nothing was.
+    /// The kept state of a line by its number; empty where nothing was kept.
     public subscript(line: String) -> LineRecord {
         get { lines[line] ?? LineRecord() }
         set { lines[line] = newValue }
@@ -57,7 +57,7 @@ public enum LineChange: Sendable, Equatable {
     case registrations(user: String, [SavedRegistration])
 }
 
-/// Where lines survive a restart. Called on the signalling lane: it returns at once, and never fails there.
+/// Keeps lines over a restart. Called on the signalling lane: it returns at once, and never fails there.
 public protocol LineStore: AnyObject, Sendable {
     func keep(_ change: LineChange)
 }

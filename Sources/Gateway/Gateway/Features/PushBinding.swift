@@ -10,9 +10,9 @@ public struct PushMessage: Sendable, Equatable {
     public var line: String
     /// The CallKit call that waits for the device.
     public var call: UUID
-    /// Who calls, for a device that shows it before it has registered.
+    /// The caller, for a device that shows it before it has registered.
     public var caller: String
-    /// Of the caller, for a display.
+    /// The name of the caller, for a display.
     public var name: String?
 
     public init(provider: String, identifier: String, parameter: String?, line: String, call: UUID, caller: String, name: String?) {
@@ -29,7 +29,7 @@ public protocol PushSender: AnyObject, Sendable {
     func send(_ message: PushMessage, failed: @escaping @Sendable (_ cause: String) -> Void)
 }
 
-/// Where a device can be woken that cannot be reached otherwise.
+/// The push address of a device that cannot be reached otherwise.
 public struct PushBinding: Sendable, Equatable {
     /// `pn-provider` and `pn-prid` (RFC 8599 §4.1). The second is a secret.
     public var provider: Text, identifier: Text

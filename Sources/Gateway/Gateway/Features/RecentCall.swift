@@ -42,7 +42,7 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
     public var ended: Date
     /// How it came out for the line.
     public var outcome: Outcome
-    /// What ended it, as the journal says it.
+    /// The reason of its end, as the journal names it.
     public var reason: String
 
     public init(

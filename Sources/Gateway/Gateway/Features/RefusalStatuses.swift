@@ -4,7 +4,7 @@ import Primitives
 import SIP
 import UserAgent
 
-/// Which status a caller gets for each refusal that leaves a choice (mapping §4). What is not set here has its default.
+/// The status of each refusal that leaves a choice (mapping §4). One that is not set here has its default.
 public struct RefusalStatuses: Sendable, Equatable {
     /// Why a call is refused.
     public enum Kind: String, Sendable, CaseIterable {

@@ -7,7 +7,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// What the provider's delegate does with a leg. Each returns when all of it has happened that the action stands for.
+/// Actions of the provider's delegate on a leg. Each returns when everything has happened that the action stands for.
 extension Leg {
     /// reserve < configure < INVITE.
     func performStart() -> Bool {
@@ -55,7 +55,7 @@ extension Leg {
         return false
     }
 
-    /// What becomes of a call whose media could not be opened, where other ports were not to be had either.
+    /// Ends a call whose media could not be opened, on other ports neither.
     func mediaRefused(_ error: MediaError) -> EndCause {
         guard case .cannotBind = error else {
             scribe.write(.mediaRefused, at: now, [.cause: "media-failed"])

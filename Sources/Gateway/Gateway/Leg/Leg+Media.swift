@@ -7,7 +7,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// What the media plane tells of a leg that is connected.
+/// Events of the media plane about a connected leg.
 extension Leg {
     func heard(_ event: MediaEvent) {
         switch event {
@@ -54,7 +54,7 @@ extension Leg {
     }
 }
 
-/// What its media does.
+/// Control of its media.
 extension Leg {
     /// The system gave the call its audio session.
     func audioIsOn() {
@@ -85,7 +85,7 @@ extension Leg {
         if media.state == .started { expectMedia() }
     }
 
-    /// What the leg's media is to do by what was agreed.
+    /// The plan of the leg's media by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         let silence = context.table.shortest(\.configuration.mediaTimeout, on: self)
         var plan = MediaPlan(localAddress: context.policy.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)

@@ -7,7 +7,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// What the network did with a leg, as provider reports.
+/// Events of the network about a leg, as provider reports.
 extension Leg: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {

@@ -24,20 +24,20 @@ final class Leg {
     let scribe: LegJournal
     /// The trunk that the leg's far end belongs to.
     var trunk: Trunk?
-    /// What the other leg's last message adds to our next one.
+    /// Headers of the other leg's last message for our next one.
     var passedHeaders: [(HeaderName, Text)] = []
     var alerting = Alerting()
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
     var bridge: UUID?
     var session: InviteSession?
-    /// Who calls, for an incoming leg.
+    /// The caller of an incoming leg.
     var origin: CallOrigin?
-    /// What answers an incoming leg, where no device does.
+    /// Answers an incoming leg, where no device does.
     var application: (any LineApplication)?
     /// The call that it rings a device of its own line for.
     var origination: UUID?
     var lines: Lines
-    /// Where an outgoing leg calls, and as whom; until it is answered.
+    /// The target of an outgoing leg, and the caller that it is told; until it is answered.
     private(set) var destination: Boxed<Destination>?
     var reach: Reach
     /// The way to the peer's signalling, which decides our address and family in SDP.
@@ -50,14 +50,14 @@ final class Leg {
     var endCause: EndCause?
     var hold = Hold()
     var sound = Sound()
-    /// Whom the far end is, as those are told that it talks with.
+    /// The identity of the far end, as the other party is told.
     var party: CallerIdentity
     /// The far end may have whom it talks with transferred: it is a device of ours, or proved who it is.
     var mayTransfer = false
     /// Its REFER that is under way.
     var transfer: TransferRequest?
     var succession = Succession()
-    /// Of each kind at most one.
+    /// At most one of each kind.
     var timers: [(timer: LegTimer, token: TimerToken)] = []
 
     init(
@@ -110,7 +110,7 @@ final class Leg {
         }
         destination = nil
         timer.disarm(.ring, of: self)
-        // Whom it talks with has a limit of its own, and the shorter one ends the call for both.
+        // The other party has a limit of its own, and the shorter one ends the call for both.
         timer.arm(.duration, of: self, after: ownLines.compactMap(\.configuration.maximumDuration).min())
     }
 
@@ -154,7 +154,7 @@ final class Leg {
         // Sent on to a number of ours: who calls has proved who it is already, and a port of ours is at both ends.
         let isOurs = context.policy.isOurs(hop)
         session?.isToOurselves = isOurs
-        // Whom a device names is no device of ours.
+        // A target that a device names is no device of ours.
         if !isOurs { mayTransfer = false }
         call.negotiation.local.targets.ownPorts = isOurs ? [] : context.policy.targets.ownPorts
         let address = context.policy.addresses.media(hop)
@@ -251,7 +251,7 @@ extension NegotiationError {
 }
 
 extension InviteSession {
-    /// What two copies of one INVITE have in common, and the client's next attempt may have too.
+    /// Call-ID and From tag: two copies of one INVITE have them in common, and the client's next attempt may have them too.
     var attempt: Text {
         let request = request, tag = request.from.tag ?? .empty
         var bytes: [UInt8] = []

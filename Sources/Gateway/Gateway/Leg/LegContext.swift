@@ -3,7 +3,7 @@ import RTP
 import SIP
 import UserAgent
 
-/// What a leg knows of the gateway around it. Lives on the signalling lane.
+/// The part of the gateway that a leg sees. Lives on the signalling lane.
 protocol LegContext: AnyObject {
     var shared: GatewayContext { get }
     /// The other legs, and the bridges.
@@ -17,7 +17,7 @@ protocol LegContext: AnyObject {
     func leg(_ leg: Leg, did event: LegEvent)
 }
 
-/// What a leg tells the gateway.
+/// Events that a leg tells the gateway.
 enum LegEvent {
     /// No media port was left for it, or those that it had are another program's.
     case hasNoPort(RateControl.Cause)

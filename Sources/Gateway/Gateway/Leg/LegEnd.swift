@@ -11,7 +11,7 @@ enum LegEnd {
     /// The provider was reset.
     case reset
 
-    /// What CallKit is told; nil where it knows.
+    /// The reason that CallKit is told; nil where it knows.
     var report: CXCallEndedReason? {
         if case .reported(let reason, _, _) = self { reason } else { nil }
     }
@@ -25,7 +25,7 @@ enum LegEnd {
         if case .system = self { false } else { true }
     }
 
-    /// What the far end is told.
+    /// The cause that the far end is told.
     /// - Parameter known: the cause that was set before the end was asked for.
     func cause(isRinging: Bool, known: EndCause?) -> EndCause {
         switch self {

@@ -4,9 +4,9 @@ import Foundation
 import Media
 import Primitives
 
-// What a leg keeps in mind, by what it is about.
+// Parts of the state of a leg.
 extension Leg {
-    /// What its caller has heard while it rings.
+    /// Responses that its caller got while it rings.
     struct Alerting {
         /// Incoming: the caller was sent 180.
         var isAlerted = false
@@ -24,7 +24,7 @@ extension Leg {
         var taker: Line?
     }
 
-    /// Of an outgoing leg: whether anybody is there.
+    /// Whether anybody is reached by an outgoing leg.
     struct Reach {
         /// It is not told who calls (RFC 3323).
         let hidesCaller: Bool
@@ -40,7 +40,7 @@ extension Leg {
         var resume: CXSetHeldCallAction?
         /// Refusals of the resume that is wanted.
         var attempts = 0
-        /// What it hears while the other leg of its bridge is held by its far end.
+        /// Hold music: played to it while the other leg of its bridge is held by its far end.
         var music: WAV?
         /// The other leg of its bridge is held by its far end, which goes on sending.
         var hearsHolder = false
@@ -58,7 +58,7 @@ extension Leg {
         var isMuted = false
     }
 
-    /// Whose place it has taken.
+    /// Replacement of another leg.
     struct Succession {
         /// The leg whose place this one takes when it is answered (RFC 3891).
         var replaces: UUID?

@@ -1,7 +1,7 @@
 import CallKit
 import Foundation
 
-/// What a line's user wants, as CallKit transactions: the only way by which anything is asked of a line's calls.
+/// Requests of a line's user as CallKit transactions: the only way to ask anything of a line's calls.
 ///
 /// It asks and never acts; `LineProviderDelegate` acts. A refused transaction is in the journal with its error code.
 final class CallManager {

@@ -1,7 +1,7 @@
 import Primitives
 import UserAgent
 
-/// What a peer is told about where we are, and where we listen for its media. Lives on the signalling lane.
+/// The addresses that a peer is told, and those that media sockets are bound to. Lives on the signalling lane.
 final class AdvertisedAddresses {
     /// Its address may change while the gateway runs.
     var advertise: GatewayConfiguration.Advertise
@@ -18,7 +18,7 @@ final class AdvertisedAddresses {
     /// For the `c=` line.
     func media(_ flow: Flow) -> IPAddress { told(flow) }
 
-    /// Where media sockets are bound: like the signalling socket, to one address or to all.
+    /// The address of media sockets: like the signalling socket, one address or all.
     func binding(_ flow: Flow) -> IPAddress { flow.local.address }
 
     /// The advertised address for peers outside, the socket's own for those inside.

@@ -17,13 +17,13 @@ struct LegMediaPolicy {
 final class MediaPolicy {
     let context: GatewayContext
     let lines: LineTable
-    /// What our offers have, best first.
+    /// The codecs of our offers, best first.
     let offeredCodecs: [Codec]
     let addresses: AdvertisedAddresses
     private let listeners: Listeners
-    /// Where media may go by what far ends say: not back to ourselves.
+    /// Targets that a far end may name for media: not our own ports.
     private(set) var targets: TargetPolicy
-    /// What is said of ourselves for each leg, but for what is its own.
+    /// Our local description for each leg, without the parts of its own.
     private var local: LocalMedia
 
     init(_ context: GatewayContext, _ lines: LineTable, _ addresses: AdvertisedAddresses, _ listeners: Listeners) {
@@ -48,7 +48,7 @@ final class MediaPolicy {
         local.targets = targets
     }
 
-    /// What is said of ourselves to a far end.
+    /// Our local description towards a far end.
     /// - Parameter isOwn: a port of ours is at both ends.
     func localMedia(towards flow: Flow, _ policy: LegMediaPolicy, isOwn: Bool) -> LocalMedia {
         var local = local

@@ -2,7 +2,7 @@ import Foundation
 import Media
 import Primitives
 
-/// Where a line's calls are recorded: a pattern of paths, as `recordings/{line}/{date}-{time}-{caller}.opus`.
+/// The place of a line's recordings: a pattern of paths, as `recordings/{line}/{date}-{time}-{caller}.opus`.
 ///
 /// A pattern without an extension is a folder. What is put in for a name in braces has letters, digits, `+`, `-`, `_` and `.` alone, so
 /// that no caller leads out of the folder.
@@ -26,7 +26,7 @@ public struct RecordingPlace: Hashable, Sendable {
         }
     }
 
-    /// What may stand in braces in a pattern.
+    /// Names that may stand in braces in a pattern.
     public enum Field: String, CaseIterable, Hashable, Sendable {
         /// The number that was called, who called, the line of the call.
         case called, caller, line

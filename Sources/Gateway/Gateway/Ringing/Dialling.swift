@@ -15,7 +15,7 @@ final class Dialling {
     private let listeners: Listeners
     private let userAgent: UserAgent
     private let admission: Admission
-    /// What legs get to know of the gateway; set once, before the first leg.
+    /// The part of the gateway that legs see; set once, before the first leg.
     unowned var legContext: (any LegContext)!
 
     init(
@@ -130,7 +130,7 @@ final class Dialling {
         let origin = table.opener(ofBridgeOf: leg)
         let (cause, trunk) = destination.referral.map { (Optional($0.refer), $0.trunk) } ?? (origin?.session?.request, origin?.trunk)
         invite.headers += headers(passedBy: cause, from: trunk, to: leg)
-        // What a trunk's rules say goes before what we would say, and to each of its servers.
+        // The rules of a trunk go before our own headers, and apply to each of its servers.
         if caller.user != nil, !context.configuration.access.asserting.isEmpty,
             !invite.headers.contains(where: { $0.0 == .pAssertedIdentity })
         {
@@ -151,7 +151,7 @@ final class Dialling {
 
     /// A 18x or a 200 of a callee, or a BYE: what it passes goes with what the other leg is told next.
     func passHeaders(of message: Message, from leg: Leg) {
-        // Whom a call is transferred to tells nothing to the one who has it transferred.
+        // The target of a transfer tells nothing to the transferor.
         guard let other = table.peer(of: leg) ?? (message.isRequest ? nil : table.opener(ofBridgeOf: leg)), other !== leg else { return }
         guard message.isRequest || ![.connected, .ended].contains(other.state) else { return }
         other.passedHeaders = headers(passedBy: message, from: leg.trunk, to: other)

@@ -4,7 +4,7 @@ import Primitives
 import SIP
 import UserAgent
 
-/// What rings when an incoming call was accepted: the line's devices or trunk, the members of a ring group in their order, a script.
+/// Rings for an accepted incoming call: the line's devices or trunk, the members of a ring group in their order, or a script.
 ///
 /// Lives on the signalling lane.
 final class Ringing {

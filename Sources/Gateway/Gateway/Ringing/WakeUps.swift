@@ -8,7 +8,7 @@ import UserAgent
 /// A call that waits for devices that sleep: pushes are on their way to them. While none of its line is awake it is no call yet as far as
 /// CallKit knows.
 struct WakingCall {
-    /// What it waits for of one line: its own, or a member of a ring group.
+    /// The wait for the devices of one line: the called one, or a member of a ring group.
     struct Wait {
         let line: Line
         /// Devices that were called for it, by their names: one that rings and registers anew, from another port perhaps, is not called

@@ -2,7 +2,7 @@ import CallKit
 import Primitives
 import SIP
 
-/// Whom a call is from, as the called side is told.
+/// The caller, as the called side is told.
 struct CallerIdentity: Equatable {
     var user: Text?
     var host: Text
@@ -45,7 +45,7 @@ extension CallerIdentity {
 }
 
 extension CXHandle {
-    /// Of a number or a name that was dialled.
+    /// The identity of a dialled number or name.
     convenience init(dialled: Text) { self.init(type: dialled.isNumber ? .phoneNumber : .generic, value: dialled.description) }
 }
 

@@ -2,23 +2,23 @@ import Primitives
 import SIP
 import UserAgent
 
-/// Where an outgoing leg calls, and as whom.
+/// The target of an outgoing leg, and the caller that it is told.
 struct Destination {
     var target: URI
-    /// Whom the call is for, as the To header says.
+    /// The callee, as the To header names it.
     var addressOfRecord: URI
     var flow: Flow
     var routes: [NameAddress] = []
     /// Further headers of the INVITE.
     var headers: [(HeaderName, Text)] = []
     var caller: CallerIdentity
-    /// What is left of the caller's Max-Forwards.
+    /// The caller's Max-Forwards, less one for each hop.
     var maxForwards = 70
     /// The line that is called, where the call that it is made for is one of another line.
     var line: Line?
     /// The number of the line whose device it is, registered with us.
     var device: Text?
-    /// What that device calls itself (`+sip.instance`), wherever it is.
+    /// The instance identifier of that device (`+sip.instance`, RFC 5626), wherever it is.
     var instance: Text?
     /// When that device registered last.
     var registered: Instant?
@@ -30,7 +30,7 @@ struct Destination {
     var otherFlows: [Destination] = []
     /// The trunk whose server it is.
     var trunk: Trunk?
-    /// Who we are to a trunk that asks.
+    /// Credentials for a trunk that challenges.
     var credentials: Credentials?
     var referral: Referral?
     /// The gateway calls itself, as a device of one of its lines.
@@ -53,7 +53,7 @@ struct Destination {
         next.line = line
         return next
     }
-    /// What tells a device from the others of its line.
+    /// The identity of a device among those of its line.
     var deviceName: Text { PushBinding.device(instance: instance, target) }
     /// As CallKit and the journal have it.
     var shownTarget: String { target.withoutPushParameters.text.description }

@@ -4,7 +4,7 @@ import UserAgent
 /// The sockets that SIP is listened on, and which of them a message leaves from. Lives on the signalling lane.
 final class Listeners {
     let all: [Transports.Listener]
-    /// What peers outside are told.
+    /// The address that peers outside are told.
     var advertised: IPAddress?
     private let machine: Set<IPAddress>
 
@@ -16,10 +16,10 @@ final class Listeners {
         machine = Set(own + listeners.map(\.address.address)).filter { !$0.isAny }
     }
 
-    /// Of this machine, without those that mean every address.
+    /// Addresses of this machine, without the wildcards.
     var ownAddresses: Set<IPAddress> { advertised.map { machine.union([$0]) } ?? machine }
 
-    /// What we can send over, and the families of addresses that we have.
+    /// Transports that we can send over, and the address families that we have.
     var transports: [Transport] { [.udp, .tcp, .tls].filter { transport in all.contains { $0.transport == transport } } }
     var families: [IPAddress.Family] { [.v4, .v6].filter { family in all.contains { $0.address.address.family == family } } }
 

@@ -4,7 +4,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// Where a call to a line goes: the contacts of its devices, or the servers of its trunk.
+/// Destinations of a call to a line: the contacts of its devices, or the servers of its trunk.
 extension Router {
     /// For a request that goes on from this one: with what is left of its Max-Forwards, and over TLS where its URI is sips.
     func destinations(of line: Line, dialled: Text, caller: CallerIdentity, after request: Message) -> [Destination] {

@@ -3,7 +3,7 @@ import Runtime
 import SIP
 import UserAgent
 
-/// Where the servers of a domain are, by DNS (RFC 3263). Answers come later, over the lane. Lives on the signalling lane.
+/// Locates the servers of a domain by DNS (RFC 3263). Answers come later, over the lane. Lives on the signalling lane.
 final class ServerLocator {
     private let context: GatewayContext
     private let lines: LineTable
@@ -38,7 +38,7 @@ final class ServerLocator {
         resolve(question, lastQuery)
     }
 
-    /// Whom the answer is for; nil where nobody waits for it.
+    /// The handler of the answer; nil where nobody waits for it.
     func completion(of query: UInt64) -> ((DNSAnswer, Instant) -> Void)? { queries.removeValue(forKey: query) }
 
     // MARK: Domains

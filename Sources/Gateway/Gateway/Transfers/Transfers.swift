@@ -75,13 +75,13 @@ final class Transfers {
         table.tell(bridge, .dialled)
     }
 
-    /// Who does not want to be known is not named here either.
+    /// A caller who wants to stay anonymous is not named here either.
     private func nameOfTransferor(_ leg: Leg) -> Text {
         guard !leg.party.isPrivate, let user = leg.party.user else { return "<sip:anonymous@anonymous.invalid>" }
         return "<sip:" + user + "@" + context.configuration.domain + ">"
     }
 
-    /// What somebody who calls the line would be told; nil where it takes the call, or is asked when ours arrives there.
+    /// The refusal that a caller of the line would get; nil where it takes the call, or decides when ours arrives there.
     private func refusal(by target: Line, ofTransferOf staying: Leg, in bridge: UUID) -> CallRefusal? {
         switch target.configuration.endpoint {
         case .application, .script, .group: return nil
@@ -172,7 +172,7 @@ final class Transfers {
 
     func transferred(_ staying: Leg, from leaving: Leg?, to other: Leg) {
         connect(staying, with: other)
-        // Who took the place of another by Replaces goes on in what that had.
+        // A leg that replaced another (RFC 3891) takes over its conversation.
         if other.direction == .outgoing { noteParts(staying, other) }
         recorder.beginAnew(staying, other)
         if let leaving { conclude(leaving) }

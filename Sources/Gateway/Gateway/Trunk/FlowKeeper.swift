@@ -28,7 +28,7 @@ struct FlowKeeper {
     private var isAnswered: Bool
     private var next: Instant?
     private var probe: Probe?
-    /// What a NAT makes of our address.
+    /// Our address as the far end sees it behind a NAT.
     private var mapped: SocketAddress?
 
     /// RFC 5626 §4.4.1: for the CRLF.

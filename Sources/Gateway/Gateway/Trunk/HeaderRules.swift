@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// Which headers of the one side of a call are passed to the other, and which are added towards a trunk.
+/// Headers that are passed from one side of a call to the other, and headers that are added towards a trunk.
 ///
 /// For INVITE, 18x and 200 to it, and BYE; what a REFER passes goes with the INVITE that it asks for. What makes a dialog, describes a body
 /// or proves who we are is never touched.
@@ -9,7 +9,7 @@ public struct HeaderRules: Sendable, Equatable {
     /// A name, or the beginning of names when it ends in `*`.
     public struct NamePattern: Sendable, Equatable {
         private let name: HeaderName
-        /// What names begin with; nil where `name` is meant.
+        /// The prefix of the names; nil where `name` is the whole name.
         private let prefix: Text?
 
         /// Nil when it is none, or names what is ours to write.

@@ -22,14 +22,14 @@ final class Trunk {
     /// Of the same line, before it was configured anew: registers no more, and takes its registration back before ours begins.
     private var predecessor: Trunk?
     private weak var successor: Trunk?
-    /// What was told last, of each thing that is told of.
+    /// The last notice about each subject.
     private var told: [Text: TrunkNotice] = [:]
-    /// What the registration is: nothing, until there is an answer.
+    /// The status of the last answer to our REGISTER; nil until there is one.
     private(set) var registrationStatus: Int?
-    /// What the registrar wants our requests to go by while we are registered (RFC 3608).
+    /// The Service-Route: hops of our requests while we are registered (RFC 3608).
     private(set) var serviceRoutes: [NameAddress] = []
 
-    /// What is known of one target.
+    /// The state of one target.
     private struct Location {
         let target: TrunkConfiguration.Target
         var isSought = false
@@ -41,7 +41,7 @@ final class Trunk {
     /// Out of use for so long after it did not answer, unless it says otherwise.
     private static let rest: Duration = .seconds(30)
 
-    /// What trunks use of the gateway.
+    /// Parts of the gateway that trunks use.
     struct Surroundings {
         let context: GatewayContext
         let userAgent: UserAgent
@@ -108,7 +108,7 @@ final class Trunk {
         }
     }
 
-    /// What request URIs call a server: the trunk's domain, or as it was configured.
+    /// The host in request URIs: the trunk's domain, or the server as configured.
     private func name(of member: ServerPool.Member) -> (host: Text, port: UInt16?) {
         configuration.domain.map { ($0, nil) } ?? (member.name, member.port)
     }
@@ -136,7 +136,7 @@ final class Trunk {
         tell(TrunkNotice(line: line, state: state, details))
     }
 
-    /// What comes again with every refresh and every attempt is told once.
+    /// A notice that would come with every refresh and every attempt is given once.
     private func tell(_ notice: TrunkNotice) {
         guard told.updateValue(notice, forKey: notice.subject) != notice else { return }
         surroundings.onNotice?(notice)
@@ -155,7 +155,7 @@ final class Trunk {
         }
     }
 
-    /// What was known stays where DNS does not answer: an old address is better than none.
+    /// Without an answer of DNS the known addresses stay: an old address is better than none.
     private func found(_ result: ServerLocation.Result, _ index: Int, at now: Instant) {
         locations[index].isSought = false
         guard !isLeaving else { return }
@@ -251,7 +251,7 @@ final class Trunk {
         return true
     }
 
-    /// What was asked over it is not answered any more.
+    /// Requests over that flow are not answered any more.
     func lost(_ flow: Flow) { if isOurs(flow) { keeper = nil } }
 
     private func isOurs(_ flow: Flow) -> Bool {

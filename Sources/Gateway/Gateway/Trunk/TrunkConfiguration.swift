@@ -52,9 +52,9 @@ public struct TrunkConfiguration: Sendable, Equatable {
     public var isHairpin = false
     /// The number that calls to our Contact are for; nil takes the one in To.
     public var incoming: Text?
-    /// Whom our calls are from, in place of the caller's number.
+    /// The number that our calls are from, in place of the caller's.
     public var caller: Text?
-    /// What becomes of numbers that are called there, and of those that are called from there; the first that matches.
+    /// Rewriting of numbers that are called through the trunk, and of those that call from it; the first rule that matches counts.
     public var rewrites: [NumberRewrite] = []
     public var incomingRewrites: [NumberRewrite] = []
     /// Headers that are passed on or set.
@@ -71,17 +71,17 @@ public struct TrunkConfiguration: Sendable, Equatable {
     /// The host part of our address of record, and its port where one was written out.
     var recordHost: (host: Text, port: UInt16?) { domain.map { ($0, nil) } ?? (targets[0].host, targets[0].port) }
 
-    /// Who we are there: the user part of our address of record and of our Contact.
+    /// The user part of our address of record and of our Contact there.
     func contactUser(line: Text) -> Text { user ?? line }
 }
 
-/// What becomes of a number that matches: digits off the front, others in their place.
+/// The rewriting of a number that matches: digits are taken off the front, and others put in their place.
 public struct NumberRewrite: Sendable, Equatable {
     /// The numbers that it is for.
     public var pattern: NumberPattern
     /// Digits that are taken from the beginning.
     public var strip: Int
-    /// What is put before the rest.
+    /// The digits that are put before the rest.
     public var prefix: Text
 
     public init(pattern: NumberPattern, strip: Int = 0, prefix: Text = "") {

@@ -1,6 +1,6 @@
 import Primitives
 
-/// What became of a trunk, as an operator should see it.
+/// A change of a trunk that an operator should see.
 public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
     /// As the journal's `trunk.state` has it.
     public enum State: String, Sendable {
@@ -9,11 +9,11 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
 
     /// The number of the trunk's line.
     public let line: Text
-    /// What has happened.
+    /// The change.
     public let state: State
     /// The server, where it is about one.
     public let remote: Text?
-    /// Of the response that it happened by; nil where there was none.
+    /// The status of the response that caused it; nil where there was none.
     public let status: Int?
     /// Servers that were found, or the name that has none.
     public let text: Text?
@@ -31,7 +31,7 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the notice replaces an earlier one of.
+    /// The subject: a notice replaces an earlier one of the same subject.
     var subject: Text {
         switch state {
         case .resolved, .unresolved: "names"

@@ -9,7 +9,7 @@ final class Trunks {
     private let surroundings: Trunk.Surroundings
     private(set) var all: [Trunk] = []
     private var byLine: [Int: Trunk] = [:]
-    /// Of an earlier configuration, until their registrations have been taken back.
+    /// Trunks of an earlier configuration, until their registrations have been taken back.
     private var leaving: [Trunk] = []
 
     init(_ context: GatewayContext, _ lines: LineTable, _ surroundings: Trunk.Surroundings) {

@@ -33,7 +33,7 @@ public enum MediaEncryption: String, Codable, Hashable, Sendable, CaseIterable {
 
 /// What is known of one call when it is over; the sound in it is judged by `result()`, which takes its time and needs no lane.
 public struct CallRecord: Sendable {
-    /// What became of our re-INVITEs.
+    /// Outcomes of our re-INVITEs.
     public struct Offers: Sendable {
         /// How many were agreed.
         public var agreed = 0
