@@ -3,7 +3,7 @@ import Primitives
 
 /// Why a journal file cannot be used.
 public struct JournalFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was tried: `open`, `write` ...
+    /// The operation that failed: `open`, `write` ...
     public let operation: String
     /// The file.
     public let path: String

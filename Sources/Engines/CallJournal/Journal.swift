@@ -1,6 +1,6 @@
 import Primitives
 
-/// Where a journal's bytes go. Called on the journal's lane with whole lines; must neither block nor fail nor call the journal:
+/// Takes a journal's bytes. Called on the journal's lane with whole lines; must neither block nor fail nor call the journal:
 /// what cannot be kept is counted.
 public protocol JournalSink: AnyObject, Sendable {
     /// Takes whole lines, each with its newline. On the journal's lane.
@@ -50,7 +50,7 @@ public struct WallClock: Sendable {
 /// something that a media lane dated later than the turn's clock gets that date too.
 /// One run of a journal begins with `gateway.started` and ends with `gateway.stopped`; both are the gateway's to record.
 public final class Journal {
-    /// What a journal may hold at most.
+    /// Bounds of a journal.
     public struct Limits: Sendable {
         /// Bytes after which a batch goes to the sink without waiting for `flush()`.
         public var batchBytes = 32 * 1024

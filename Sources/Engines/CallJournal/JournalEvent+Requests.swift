@@ -2,9 +2,9 @@ import Primitives
 import SDP
 import SIP
 
-// What the journal has of requests from outside. Credentials have no place in it.
+// Details of requests from outside. Credentials have no place in it.
 extension JournalEvent.Details {
-    /// Of `invite.received`.
+    /// Details of `invite.received`.
     /// - `transport`: as `udp`.
     /// - `remote`: the address that it came from.
     public static func invite(_ message: Message, over transport: Text, from remote: Text) -> Self {
@@ -18,14 +18,14 @@ extension JournalEvent.Details {
         return details
     }
 
-    /// Of `call.refused`.
+    /// Details of `call.refused`.
     public static func refusal(of invite: Message, status: Int, _ cause: RequestRefusal) -> Self {
         var details: Self = [.callid: .init(invite.callID), .status: .init(status)]
         details.add(cause)
         return details
     }
 
-    /// Of `register.accepted`.
+    /// Details of `register.accepted`.
     /// - `contacts`: of the line, from now on.
     /// - `expires`: seconds that were granted; 0 where the registration was taken back.
     public static func registration(
@@ -36,7 +36,7 @@ extension JournalEvent.Details {
         return details
     }
 
-    /// Of `register.refused`.
+    /// Details of `register.refused`.
     public static func registrationRefusal(
         of message: Message, status: Int, _ cause: RequestRefusal, over transport: Text, from remote: Text
     ) -> Self {
@@ -46,7 +46,7 @@ extension JournalEvent.Details {
         return details
     }
 
-    /// Of `register.expired`.
+    /// Details of `register.expired`.
     /// - `contacts`: of the line, from now on.
     public static func expiry(of user: Text, contacts: Int) -> Self { [.user: .text(user), .count: .init(contacts)] }
 

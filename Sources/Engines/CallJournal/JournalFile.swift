@@ -18,7 +18,7 @@ public final class JournalFile: JournalSink {
         public var rotatedFiles = 5
         /// No other process may write the same file: two journals in one are none.
         public var isClaimed = false
-        /// What may wait for the disk.
+        /// The most bytes that may wait for the disk.
         public var backlogBytes = 8 * 1024 * 1024
         /// How long nothing is tried after a failure. A full disk has room for a few bytes again and again; each time would be a report.
         public var retryPause = Duration.seconds(1)
@@ -36,7 +36,7 @@ public final class JournalFile: JournalSink {
         }
     }
 
-    /// What could not be written.
+    /// Lines that could not be written.
     public struct Loss: Equatable, Sendable, CustomStringConvertible {
         public var events = 0, bytes = 0
 
@@ -56,7 +56,7 @@ public final class JournalFile: JournalSink {
         case recovered(lost: Loss)
     }
 
-    /// What became of the journal's bytes.
+    /// Counts of the journal's bytes.
     public struct Counts: Equatable, Sendable {
         /// Bytes in the file and in its rotated ones.
         public var writtenBytes = 0
@@ -87,7 +87,7 @@ public final class JournalFile: JournalSink {
         writer = Mutex(JournalWriter(try AppendingFile(path: path, isClaimed: settings.isClaimed), settings))
     }
 
-    /// What became of the bytes until now. Any thread.
+    /// Counts until now. Any thread.
     public var counts: Counts { backlog.withLock { $0.counts } }
 
     public func accept(_ lines: [UInt8]) { accept(lines, mark: nil) }

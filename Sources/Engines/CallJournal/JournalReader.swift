@@ -8,14 +8,14 @@ public enum JournalReader {
         public let file: String
         /// Counts from 1.
         public let line: Int
-        /// What is wrong with it.
+        /// The fault of the line.
         public let cause: JournalLineError
 
         /// `journal.jsonl:17: …`
         public var description: String { "\(file):\(line): \(cause)" }
     }
 
-    /// What a file held.
+    /// The content of a file.
     public struct Result: Sendable {
         /// The events that could be read, in the order of the file.
         public var events: [JournalEvent] = []

@@ -2,7 +2,7 @@ import Audio
 import Primitives
 import RTP
 
-/// What a leg hears, as an even stream of PCM: packets in order through a jitter buffer, losses concealed, silences filled.
+/// The received sound of a leg as an even stream of PCM: packets in order through a jitter buffer, losses concealed, silences filled.
 ///
 /// Whoever plays it asks every so often for the next samples. Holds all its memory from `init` on. Belongs to one lane.
 final class AudioReceiver {
@@ -25,7 +25,7 @@ final class AudioReceiver {
     private var loudest: Int64 = 0
     /// Samples since the last loud packet.
     private var quiet = 0
-    /// What is heard while the sender is silent, where it says so; nil while it speaks.
+    /// Comfort noise while the sender is silent, where it says so; nil while it speaks.
     private var noise: ComfortNoise?
     private var noises = NoiseGenerator()
 
@@ -67,7 +67,7 @@ final class AudioReceiver {
         _ = jitter.insert(tagged, payload, ticks: ticks, at: now)
     }
 
-    /// What can be decoded.
+    /// The codecs that can be decoded.
     var codecs: [AudioCodec] { decoders.map(\.codec) }
 
     func knows(_ codec: AudioCodec) -> Bool { decoders.contains { $0.codec == codec } }

@@ -1,9 +1,9 @@
 import Audio
 import Primitives
 
-/// What one direction of a leg carried since the last start, resume or end of a hold.
+/// The verdict on one direction of a leg since the last start, resume or end of a hold.
 public struct DirectionVerdict: Hashable, Sendable {
-    /// What there was to be heard.
+    /// The content of the sound.
     public enum Sound: String, Hashable, Sendable, Codable {
         /// There was sound.
         case heard
@@ -15,7 +15,7 @@ public struct DirectionVerdict: Hashable, Sendable {
         case nothing
     }
 
-    /// What `sound` rests on, the best first.
+    /// The evidence for `sound`, the best first.
     public enum Basis: String, Hashable, Sendable, Codable {
         /// PCM: decoded, or the levels that G.711 payloads show as they are.
         case level
@@ -25,9 +25,9 @@ public struct DirectionVerdict: Hashable, Sendable {
         case packets
     }
 
-    /// What there was to be heard.
+    /// The content of the sound.
     public var sound: Sound
-    /// What that was seen by.
+    /// The evidence for `sound`.
     public var basis: Basis
 
     /// A verdict, and what it was made by.

@@ -31,7 +31,7 @@ public struct Lateness: Hashable, Sendable {
         return greatest
     }
 
-    /// What both have noted.
+    /// The delays of both.
     public static func + (one: Lateness, other: Lateness) -> Lateness {
         var sum = one
         sum.count += other.count

@@ -22,9 +22,9 @@ public struct LegQuality: Hashable, Sendable {
         }
     }
 
-    /// Of what came.
+    /// The quality of what came.
     public var receiving: Direction
-    /// Of what we sent, by the far end's last report.
+    /// The quality of what we sent, by the far end's last report.
     public var sending: Direction
     /// To the far end and back, in microseconds.
     public var roundTrip: Int?

@@ -1,6 +1,6 @@
 import Runtime
 
-/// Where a leg lives in its engine. The generation tells a leg from the one that had its place before.
+/// The place of a leg in its engine. The generation tells a leg from the one that had its place before.
 struct MediaSlot: Hashable, Sendable {
     var index: Int
     var generation: UInt32
@@ -15,7 +15,7 @@ struct MediaSlot: Hashable, Sendable {
     }
 }
 
-/// What a leg waits for.
+/// An event that a leg waits for.
 enum LegAlarm: Sendable, CaseIterable {
     /// The next 20 ms of sound made here.
     case frame

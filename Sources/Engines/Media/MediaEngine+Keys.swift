@@ -137,7 +137,7 @@ extension MediaLeg {
         }
     }
 
-    /// What tells the far end of keys as events, made now where there is none yet; nil where it knows none.
+    /// Sends keys to the far end as events, made now where there is none yet; nil where the far end takes no events.
     fileprivate var digitSender: DigitSender? {
         guard let event = plan.audio.telephoneEvent(for: plan.audio.primary.codec), event.sendPayloadType < 128 else { return nil }
         return ownKeys.digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))

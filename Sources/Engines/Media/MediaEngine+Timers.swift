@@ -4,7 +4,7 @@ import RTP
 import Runtime
 import SDP
 
-// What happens without a packet: sound that is made here, digits, reports, and the lack of packets.
+// Work without a packet: sound that is made here, digits, reports, and the lack of packets.
 extension MediaEngine {
     /// When `advance` next has something to do; nil while there is nothing to wait for.
     /// It may be earlier than need be, never later.

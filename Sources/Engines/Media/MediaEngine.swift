@@ -196,7 +196,7 @@ public final class MediaEngine {
         }
     }
 
-    /// What media has to say since the last call, in order.
+    /// Events since the last call, in order.
     public func takeEvents() -> [(leg: MediaLegID, event: MediaEvent)] {
         guard !events.isEmpty else { return [] }
         defer { events.removeAll(keepingCapacity: true) }
@@ -335,7 +335,7 @@ public final class MediaEngine {
 }
 
 extension MediaLeg {
-    /// What passed since the last start. Packets of this very turn may be newer than the caller's clock.
+    /// The interval since the last start. Packets of this very turn may be newer than the caller's clock.
     fileprivate func interval(until now: Instant) -> MediaInterval {
         var interval = MediaInterval(started: run.began, stopped: max(now, packets.sent.last ?? now, packets.received.last ?? now))
         (interval.packetsSent, interval.packetsReceived) = (packets.sent.count, packets.received.count)

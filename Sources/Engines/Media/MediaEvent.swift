@@ -1,7 +1,7 @@
 import Primitives
 import RTP
 
-/// What media has to say to signalling about one leg. Posted from the media lane, in order.
+/// An event of media about one leg, for signalling. Posted from the media lane, in order.
 public enum MediaEvent: Hashable, Sendable {
     /// The first packet after a `start` left, or arrived.
     case firstSent(Instant), firstReceived(Instant)

@@ -42,7 +42,7 @@ public final class MediaLanes: MediaPlane {
     private let lanes: [any MediaLaneDoor]
     private var homes: [MediaLegID: Home] = [:]
     private var population: [Int]
-    /// Where each conference is, and how many legs it has.
+    /// The lane of each conference, and the number of its legs.
     private var conferences: [UInt64: (lane: Int, legs: Int)] = [:]
 
     private struct Home {
@@ -189,10 +189,10 @@ public final class MediaLanes: MediaPlane {
         for lane in lanes { lane.turn { ($0.measuresPacing, $0.spreadsFrames) = (true, true) } }
     }
 
-    /// What the scheduler gives the threads of the lanes: the least of any.
+    /// The scheduling class of the threads of the lanes: the lowest of any.
     public var urgency: Poller.Urgency { lanes.map { $0.urgency }.min { $0.rawValue < $1.rawValue } ?? .normal }
 
-    /// Of all lanes, since the last time; empty without `measurePacing`.
+    /// The send delays of all lanes since the last time; empty without `measurePacing`.
     public func takePacing() -> Lateness {
         lanes.reduce(Lateness()) { sum, lane in enter(lane) { sum + $0.takePacing() } }
     }
@@ -231,7 +231,7 @@ protocol MediaLaneDoor: AnyObject {
     /// Does `work` as one turn of that lane and waits for it.
     func turn(_ work: (MediaEngine) -> Void)
 
-    /// What the scheduler gives its thread.
+    /// The scheduling class of its thread.
     var urgency: Poller.Urgency { get }
 
     /// The last call: its sockets and its thread go away soon.

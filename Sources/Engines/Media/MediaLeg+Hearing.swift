@@ -5,12 +5,12 @@ import SDP
 
 // Whether each direction of a leg is heard: the verdict on one-way audio. It rests on what passes anyway; nothing is decoded for it.
 extension MediaLeg {
-    /// What came from the far end; nil until it is measured, and where none was due.
+    /// The verdict on the sound from the far end; nil until it is measured, and where none was due.
     func incomingVerdict(at now: Instant) -> DirectionVerdict? {
         state == .started ? presentIncoming(at: now) ?? past.verdicts.beforeHold.incoming : past.verdicts.atStop.incoming
     }
 
-    /// What the far end was sent; nil until it is measured, and where none was due. Of a bridge it is what the other far end said.
+    /// The verdict on the sound to the far end; nil until it is measured, and where none was due. In a bridge it is that of the other leg.
     func outgoingVerdict(at now: Instant) -> DirectionVerdict? {
         state == .started ? presentOutgoing(at: now) ?? past.verdicts.beforeHold.outgoing : past.verdicts.atStop.outgoing
     }
@@ -71,7 +71,7 @@ extension MediaPlan {
 }
 
 extension AudioReceiver {
-    /// What was decoded since the last pause; nil before it was enough to say.
+    /// The verdict on the sound that was decoded since the last pause; nil before it was enough to say.
     fileprivate var verdict: DirectionVerdict? {
         if hasSound { return DirectionVerdict(.heard, by: .level) }
         return decodedPackets >= HearingMeter.leastPackets ? DirectionVerdict(.silent, by: .level) : nil

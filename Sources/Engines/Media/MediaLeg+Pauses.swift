@@ -1,6 +1,6 @@
 import RTP
 
-// Where a stream begins anew, and in which clock it goes on.
+// Pauses of a stream, and changes of its clock.
 extension MediaLeg {
     /// What comes is passed on no more, or again: what did not go on meanwhile is no loss for whoever it goes to.
     func pauseIncoming() {
@@ -12,7 +12,7 @@ extension MediaLeg {
         partner.transcoding.transcoder?.receiver.pause()
     }
 
-    /// What leaves next is of a codec with this clock.
+    /// The next packets are of a codec with this clock.
     func turn(to rate: UInt32) {
         guard rate != stream.clockRate else { return }
         stream.turn(to: rate)

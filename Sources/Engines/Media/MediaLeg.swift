@@ -15,7 +15,7 @@ final class MediaLeg {
     var state = LegMediaState() { didSet { setGates() } }
     private(set) var gates = MediaGates()
     var liveness = LegLiveness()
-    /// What is heard of the far end.
+    /// Measures the sound of the far end.
     var hearing = HearingMeter()
     private var roles = PayloadRoles()
     /// The other end of the relay. The engine undoes both ends before a leg is let go. (A weak reference would make every retain on the
@@ -27,13 +27,13 @@ final class MediaLeg {
     var sound = LocalSound()
     /// In a conference.
     var member: Mixer.Member?
-    /// Where checks say where the far end is; the latch follows them.
+    /// Connectivity checks, where there are any; the latch follows them.
     private(set) var connectivity: LegConnectivity?
     var latch: SourceLatch
     /// Since the last start.
     var packets = LegPackets()
     var rtcp: RTCPSession
-    /// What leaves.
+    /// The stream that leaves.
     var stream: RTPRewriter
 
     let id: MediaLegID
@@ -96,7 +96,7 @@ final class MediaLeg {
         return control.socket != nil || plan.audio.ice == nil && plan.audio.remoteRTCP.map { $0 != plan.audio.remoteRTP } == true
     }
 
-    /// Where RTCP comes: on the port of RTP where they share it, or ours has none of its own.
+    /// The socket of RTCP: that of RTP where they share a port, or RTCP has none of its own.
     var controlSocket: (socket: any MediaSocket, channel: MediaSlot.Channel) {
         guard !plan.audio.rtcpMux, let rtcpSocket = control.socket else { return (rtpSocket, .rtp) }
         return (rtcpSocket, .rtcp)
@@ -166,7 +166,7 @@ final class MediaLeg {
         plan.audio.telephoneEvents.first { $0.receivePayloadType == payloadType }.map { max(1, $0.codec.clockRate) } ?? keys.clockRate
     }
 
-    /// What a payload type is in packets that leave.
+    /// The role of a payload type in packets that leave.
     func role(ofSent payloadType: UInt8) -> PayloadRole {
         if let sent = plan.audio.codecs.first(where: { $0.sendPayloadType == payloadType }) { return PayloadRole(sent.codec) }
         return plan.audio.comfortNoise.contains { $0.sendPayloadType == payloadType } ? .noise : .keys
@@ -196,7 +196,7 @@ final class MediaLeg {
         return statistics
     }
 
-    /// Of all RTCP sessions.
+    /// Figures of all RTCP sessions.
     private var figures: (sending: RTPFigures, receiving: RTPFigures) {
         guard let earlier = past.figures?.value else { return (rtcp.sending, rtcp.receiving) }
         return (rtcp.sending.after(earlier.sending, isSent: true), rtcp.receiving.after(earlier.receiving, isSent: false))
@@ -205,7 +205,7 @@ final class MediaLeg {
     /// Decodes what the far end says: for the partner, or for the conference.
     var receiver: AudioReceiver? { partner?.transcoding.transcoder?.receiver ?? member?.receiver }
 
-    /// Of all receivers.
+    /// Playout figures of all receivers.
     private var playout: PlayoutFigures? {
         guard let earlier = past.playout?.value else { return receiver.map(PlayoutFigures.init) }
         return receiver.map { PlayoutFigures($0).after(earlier) } ?? earlier

@@ -2,11 +2,11 @@ import Audio
 import Primitives
 import SDP
 
-/// Where the audio of a leg comes from.
+/// The source of the audio that a leg sends.
 public enum MediaSource: Hashable, Sendable {
     /// The leg that this one is linked to. Packets pass without being decoded.
     case relay
-    /// What the far end sends goes back to it, without being decoded.
+    /// The far end gets its own packets back, without being decoded.
     case echo
     /// A tone made here, encoded with the first agreed codec.
     case tone(Tone)
@@ -22,7 +22,7 @@ public enum MediaSource: Hashable, Sendable {
     public static let quiet = MediaSource.samples([Int16](repeating: 0, count: 8_000), sampleRate: 8_000, loops: true)
 }
 
-/// What becomes of the audio that a leg receives, besides what its source does with it.
+/// The use of the audio that a leg receives, besides that of its source.
 public enum MediaSink: Hashable, Sendable {
     /// It is only counted.
     case none
@@ -32,13 +32,13 @@ public enum MediaSink: Hashable, Sendable {
 
 /// All that media must know of a leg: made from offer and answer by signalling, replaced as a whole by `update`.
 public struct MediaPlan: Hashable, Sendable {
-    /// Where the sockets are bound.
+    /// The address that the sockets are bound to.
     public var localAddress: IPAddress
-    /// What was agreed with the far end.
+    /// The agreement with the far end.
     public var audio: NegotiatedAudio
-    /// What is sent.
+    /// The source of the sound that is sent.
     public var source: MediaSource
-    /// What becomes of what comes.
+    /// The use of the sound that is received.
     public var sink: MediaSink
     /// After so long without a packet, of RTP or RTCP, where sound is due, `.silent` is posted once; nil for never.
     public var silenceLimit: Duration?
@@ -46,7 +46,7 @@ public struct MediaPlan: Hashable, Sendable {
     public var isMuted = false
     /// A tone or samples go on unheard: silence is sent in their place.
     public var sendsSilence = false
-    /// Where the packets of both directions are laid down to be recorded; from `RecordingWriter.begin`.
+    /// Takes the packets of both directions to be recorded; from `RecordingWriter.begin`.
     public var recording: RecordingTap?
     /// Keys of a far end without telephone-event are sought in its sound, which then is decoded.
     public var detectsDTMF = false

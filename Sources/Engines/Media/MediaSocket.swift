@@ -9,7 +9,7 @@ public protocol MediaSocket: AnyObject {
     /// Sends one datagram to somebody else; false when the network did not take it.
     func send(_ packet: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool
 
-    /// Where `send` goes; nil for nowhere. Datagrams of any sender still arrive.
+    /// Sets the destination of `send`; nil for none. Datagrams of any sender still arrive.
     func aim(at remote: SocketAddress?)
 
     /// From now on only this sender is heard, and `send` goes to it. Datagrams of others that wait already may still come.
@@ -23,11 +23,11 @@ public protocol MediaSocket: AnyObject {
     var isSourceVerified: Bool { get }
 }
 
-/// What `MediaSocket.receive` put into the buffer.
+/// The datagram that `MediaSocket.receive` put into the buffer.
 public struct ReceivedDatagram: Hashable, Sendable {
     /// Bytes in the buffer.
     public var count: Int
-    /// Where it came from.
+    /// The source address.
     public var sender: SocketAddress
     /// False where the buffer was too short for it.
     public var isWhole: Bool

@@ -15,11 +15,11 @@ public struct MediaStatistics: Hashable, Sendable {
     public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
     /// By ITU-T G.107, of what we sent (as the far end reports it) and of what came; nil until measured.
     public var sendingQuality: CallQuality?, receivingQuality: CallQuality?
-    /// What the far end says of what we send, where it sends extended reports.
+    /// Metrics of the far end about our stream, where it sends extended reports (RFC 3611).
     public var peerMetrics: VoIPMetrics?
-    /// Of RTP; nil where none left.
+    /// Times of the first and the last RTP packet; nil where none left.
     public var firstSent: Instant?, lastSent: Instant?
-    /// Of RTP that was taken; nil where none was.
+    /// Times of the first and the last RTP packet that was taken; nil where none was.
     public var firstReceived: Instant?, lastReceived: Instant?
     /// Datagrams that came and were not taken, and that could not be sent.
     public var refused = RefusedPackets()
@@ -39,7 +39,7 @@ public struct MediaStatistics: Hashable, Sendable {
 
 /// How the sound that was received was put in order and made whole.
 public struct PlayoutFigures: Hashable, Sendable {
-    /// What the jitter buffer did with packets.
+    /// Packets by their way through the jitter buffer.
     public var packets: JitterBuffer.Counters
     /// Milliseconds of sound that were made up in place of lost and late packets.
     public var concealed: UInt64
@@ -85,17 +85,17 @@ public struct RefusedPackets: Hashable, Sendable {
     /// Nothing was refused.
     public init() {}
 
-    /// Of all causes.
+    /// The sum over all causes.
     public var total: UInt64 {
         notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + checks + sendFailed
     }
 }
 
-/// What passed between one `start` and its `stop`.
+/// The packets between one `start` and its `stop`.
 public struct MediaInterval: Hashable, Sendable {
     /// On the clock of the lane.
     public var started: Instant, stopped: Instant
-    /// Of RTP.
+    /// RTP packets.
     public var packetsSent: UInt64 = 0, packetsReceived: UInt64 = 0
     /// Nil when none did.
     public var firstSent: Instant?, lastSent: Instant?
@@ -103,7 +103,7 @@ public struct MediaInterval: Hashable, Sendable {
     public var firstReceived: Instant?, lastReceived: Instant?
     /// Whether it could be heard; nil where it ran too briefly to say, and while nothing is due.
     public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
-    /// Of the leg from its opening to the stop, earlier intervals included; nil where nothing is measured.
+    /// The quality of the leg from its opening to the stop, earlier intervals included; nil where nothing is measured.
     public var quality: LegQuality?
 
     /// An interval in which nothing passed.

@@ -1,11 +1,11 @@
 import Primitives
 import RTP
 
-/// What all legs that were closed did together.
+/// Sums over all closed legs.
 public struct MediaTotals: Hashable, Sendable {
     /// RTP.
     public var packetsSent: UInt64 = 0, packetsReceived: UInt64 = 0
-    /// Of what was to be received.
+    /// Packets that were due and did not come.
     public var packetsLost: UInt64 = 0
     /// By cause.
     public var refused = RefusedPackets()

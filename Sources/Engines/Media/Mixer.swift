@@ -20,7 +20,7 @@ final class Mixer {
         var opus: OpusSettings
     }
 
-    /// What a leg has of its own in a conference.
+    /// The part of a conference that belongs to one leg.
     final class Member {
         /// The number of the conference.
         let conference: UInt64

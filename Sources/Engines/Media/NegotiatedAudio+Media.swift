@@ -17,7 +17,7 @@ extension AudioCodec {
 }
 
 extension NegotiatedAudio {
-    /// Where RTP goes; nil while the far end has no address, and where connectivity checks are to find it.
+    /// The destination of RTP; nil while the far end has no address, and where connectivity checks are to find it.
     var destination: SocketAddress? {
         ice != nil || remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP
     }

@@ -4,7 +4,7 @@ import RTP
 /// The sound that a leg makes itself, as payloads of one frame. Holds all its memory from `init` on.
 final class Player {
     let codec: AudioCodec
-    /// What is played goes on, and is not heard.
+    /// The sound goes on, and silence is sent in its place.
     var isSilenced = false
     private let encoder: FrameEncoder
     private var sound: Sound

@@ -6,7 +6,7 @@ import Primitives
 /// released stays in quarantine, so that late packets of the old call cannot reach a new one. Single numbers are taken from broken pairs
 /// first.
 public struct PortPool: Sendable {
-    /// What a number is used for.
+    /// The use of a port number.
     public enum State: UInt8, Hashable, Sendable {
         /// To be drawn, drawn, bound, and not to be drawn for a while.
         case free, reserved, open, quarantined
@@ -199,7 +199,7 @@ public struct PortPool: Sendable {
 /// Numbers in any order: one is drawn by chance and the last takes its place.
 private struct Bag: Sendable {
     private var numbers: [UInt16] = []
-    /// Where in `numbers` each of them is.
+    /// The place of each of them in `numbers`.
     private var places: [UInt16]
 
     init(count: Int) { places = Array(repeating: 0, count: count) }

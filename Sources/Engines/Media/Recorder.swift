@@ -1,7 +1,7 @@
 import Audio
 import Primitives
 
-/// What a leg hears, decoded and put on one line of time: silence where packets are missing, late ones and duplicates left out.
+/// The received sound of a leg, decoded and put on one line of time: silence where packets are missing, late ones and duplicates left out.
 ///
 /// Never holds or makes more than real time and a second, whatever timestamps a peer sends.
 final class Recorder {

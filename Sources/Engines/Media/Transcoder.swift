@@ -5,21 +5,21 @@ import SDP
 
 /// Turns what one leg of a bridge hears into the codec of the other. Holds all its memory from `init` on. Belongs to the leg that sends.
 final class Transcoder {
-    /// What it was made for: one that is equal need not be made anew.
+    /// The formats that it was made for: one that is equal need not be made anew.
     struct Format: Hashable {
         /// The codecs that may come and cannot be passed on.
         var incoming: [AudioCodec]
         var outgoing: AudioCodec
         /// Hz, of the PCM between them: what the poorer side can carry.
         var sampleRate: Int
-        /// Of a packet that leaves.
+        /// The length of a packet that leaves.
         var milliseconds: Int
         var opus: OpusSettings
         /// Silence is sent as comfort noise, as was agreed.
         var sendsNoise = false
     }
 
-    /// What is to be sent for one frame.
+    /// The output for one frame.
     enum Frame {
         case payload(Int)
         /// Silence, which need not be sent (DTX).

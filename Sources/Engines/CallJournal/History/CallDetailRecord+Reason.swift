@@ -6,7 +6,7 @@ extension CallDetailRecord {
     /// It was not answered, or it was and something was wrong with it.
     public var isTroubled: Bool { disposition != .up && trouble != nil }
 
-    /// What went wrong; nil where nothing did. A few words, without a full stop.
+    /// The failure in a few words, without a full stop; nil where nothing failed.
     public var trouble: String? {
         switch disposition {
         case .up, .elsewhere: nil
@@ -53,7 +53,7 @@ extension CallDetailRecord {
         return " after \(((first.ended ?? first.last).time - rang.time).tenths) s of ringing"
     }
 
-    /// What those said whom the gateway called for it.
+    /// The failures of the branches that the gateway called for it.
     private var branchFailure: String? {
         let told = branches.compactMap { leg in
             (leg.ownFailure ?? leg.finalWords).map { "\(leg.to?.shortAddress ?? leg.line.description): \($0)" }
@@ -82,7 +82,7 @@ extension CallDetailRecord {
 }
 
 extension LegRecord {
-    /// What the gateway itself says about it.
+    /// The failure in the words of the gateway itself.
     fileprivate var ownFailure: String? {
         if let refusal = ending.refusal { return refusal.description }
         if let error = ending.reportError { return Self.words(ofReportError: error) }
@@ -123,7 +123,7 @@ extension LegRecord {
         }
     }
 
-    /// What was wrong with the end of a conversation.
+    /// Faults at the end of a conversation.
     fileprivate var endTroubles: [String] {
         guard isConversation || !violations.isEmpty else { return [] }
         var found: [String] = []

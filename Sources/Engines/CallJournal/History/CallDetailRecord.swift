@@ -15,10 +15,10 @@ public final class CallDetailRecord {
     public var disposition: CallDisposition { first.disposition }
     public var status: Int? { first.status }
 
-    /// Whom it is for: To, else whom our leg calls, else the line.
+    /// The callee: To, else whom our leg calls, else the line.
     public var to: Text? { first.to ?? (first.line.isEmpty ? nil : first.line) }
 
-    /// Who took part in it: the branch that was answered, else the last.
+    /// The branch that took part in it: the one that was answered, else the last.
     public var callee: LegRecord? { branches.last(where: \.isConversation) ?? branches.last }
 
     /// From the answer to the end, or as far as the journal goes; nil without an answer, and of a call that was cut off: nobody knows how
@@ -38,7 +38,7 @@ public final class CallDetailRecord {
 
     public enum Ender: String, Sendable { case caller, callee, gateway }
 
-    /// Who ended it; nil while it is up, and where the journal does not tell.
+    /// The side that ended it; nil while it is up, and where the journal does not tell.
     public var endedBy: Ender? {
         guard isOver, disposition != .cutOff else { return nil }
         if first.course.isEndedByFarEnd || first.ending.reason == "remoteEnded" { return first.direction == .outgoing ? .callee : .caller }

@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-// What the SIP messages of a leg tell.
+// The SIP messages of a leg.
 extension LegRecord {
     func noteMessage(_ event: borrowing JournalEvent, _ now: Moment) {
         let details = event.details, isSent = event.kind == .sipSent, cseq = details.number(.cseq) ?? 0

@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// What a journal tells of one leg: who, when, how it ended, and what was heard. It grows with each event of the leg.
+/// One leg as a journal tells it: parties, times, end and sound. It grows with each event of the leg.
 public final class LegRecord {
     public enum Direction: String, Sendable { case incoming, outgoing }
 
@@ -14,7 +14,7 @@ public final class LegRecord {
         init(_ event: borrowing JournalEvent) { (time, wall) = (event.time, event.wall) }
     }
 
-    /// What ended an INVITE without a call.
+    /// The final response that ended an INVITE without a call.
     public struct FinalResponse: Equatable, Sendable {
         public enum Sender: Sendable {
             case us, farEnd
@@ -66,13 +66,14 @@ public final class LegRecord {
 
     public let call: CallUUID
     public let run: JournalRun
-    /// Of its first event.
+    /// The sequence number of its first event.
     public let sequence: UInt64
     public let began: Moment
     public internal(set) var direction: Direction?
     public internal(set) var line: Text = .empty
 
-    // Who and what, as far as the journal says. From, To and URI are those of an INVITE from outside; of one of ours `to` is whom it calls.
+    // The parties and the offer, as far as the journal has them. From, To and URI are those of an INVITE from outside; for one of ours
+    // `to` is the callee.
     public internal(set) var from: Text?, to: Text?, uri: Text?, agent: Text?, offer: Text?, callID: Text?
     public internal(set) var transport: Text?, remote: Text?
     /// The first that was opened or agreed later.
@@ -84,7 +85,7 @@ public final class LegRecord {
 
     // How it ended.
     public internal(set) var response: FinalResponse?
-    /// Of the request or response that ended it.
+    /// The Reason headers of the request or response that ended it.
     public internal(set) var reasons: [Reason] = []
     public internal(set) var ending = Ending()
     /// Rules that it broke, as the gateway found.

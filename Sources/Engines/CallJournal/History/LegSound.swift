@@ -1,8 +1,8 @@
 import Primitives
 
-/// What was heard on a leg, and how good it was.
+/// The sound of a leg in both directions, and its quality.
 public struct LegSound: Equatable, Sendable {
-    /// Of one direction, the best first. The words are the journal's, but for `packets`.
+    /// The sound of one direction, the best first. The words are the journal's, but for `packets`.
     public enum Heard: String, CaseIterable, Comparable, Sendable {
         case heard
         /// Packets came, too few to tell what is in them.
@@ -21,14 +21,15 @@ public struct LegSound: Equatable, Sendable {
         private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
-    /// Of one direction, each where it was measured. Loss in hundredths of a percent, jitter in microseconds, MOS in hundredths.
+    /// The quality of one direction, each figure where it was measured. Loss in hundredths of a percent, jitter in microseconds, MOS in
+    /// hundredths.
     public struct Quality: Equatable, Sendable {
         public var lost: Int64?, expected: Int64?, loss: Int64?, jitter: Int64?, mos: Int64?
     }
 
     private var incomingVerdict: Heard?, outgoingVerdict: Heard?
     public private(set) var sent: Int64 = 0, received: Int64 = 0
-    /// Of what came; and of what was sent, by the far end's last report.
+    /// The quality of what came, and of what was sent by the far end's last report.
     public private(set) var incomingQuality = Quality(), outgoingQuality = Quality()
     /// Microseconds.
     public private(set) var roundTrip: Int64?

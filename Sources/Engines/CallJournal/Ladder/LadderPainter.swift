@@ -1,11 +1,11 @@
 import Primitives
 
-/// Where things stand in a line.
+/// The columns of a row.
 struct LadderLayout {
     static let timeWidth = 11
     static let narrowestColumn = 12
 
-    /// Of the gateway and of each party, in the order of the parties.
+    /// Columns of the gateway and of each party, in the order of the parties.
     let gateway: Int
     let lifelines: [Int]
     let bars: [Int]
@@ -130,7 +130,7 @@ struct LadderPainter {
         }
     }
 
-    /// What stands in every row: lifelines and bars.
+    /// The background of every row: lifelines and bars.
     private func blankRow(_ step: LadderStep) -> LadderRow {
         var row = LadderRow(width: layout.width)
         for column in layout.lifelines + [layout.gateway] { row.put("│", at: column, .faint) }

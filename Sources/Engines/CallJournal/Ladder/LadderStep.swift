@@ -16,10 +16,10 @@ public struct LadderStep: Equatable, Sendable {
         public let isRetransmission: Bool
     }
 
-    /// What it is about, for a colour.
+    /// The kind of the step, for a colour.
     public enum Tone: String, Sendable { case plain, request, provisional, success, failure, report, media, session, action }
 
-    /// What there is of a party's media after it.
+    /// The state of a party's media after the step.
     public enum Media: String, Sendable { case none, reserved, configured, open, flowing }
 
     /// The number of its event in the run.
@@ -28,7 +28,7 @@ public struct LadderStep: Equatable, Sendable {
     public let wall: UInt64
     /// Since the first event of the ladder; below zero after a restart of the machine: the clock of each run is its own.
     public let offset: Duration
-    /// Whose it is, by its place among the parties.
+    /// The party, by its place among the parties.
     public let party: Int?
     public let content: Content
     public let tone: Tone
@@ -109,7 +109,7 @@ extension JournalEvent {
 }
 
 extension LadderStep.Tone {
-    /// Of a message; nil for a request.
+    /// The tone of a message; nil for a request.
     init(ofStatus status: Int?) {
         switch status ?? 0 {
         case 0: self = .request

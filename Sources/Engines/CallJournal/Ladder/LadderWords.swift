@@ -1,6 +1,6 @@
 import Primitives
 
-/// What the gateway did, in a few words.
+/// Actions of the gateway in a few words.
 enum LadderWords {
     static func describe(_ event: JournalEvent, class kind: String?, names: (CallUUID) -> String?) -> String {
         let call = event.call.flatMap(names).map { " \($0)" } ?? ""

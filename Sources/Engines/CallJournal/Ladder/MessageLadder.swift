@@ -14,7 +14,7 @@ public struct MessageLadder: Sendable {
         public var isRetransmission: Bool
         /// `INVITE`, `200 OK (BYE)`
         public var label: String
-        /// Of a response.
+        /// The status of a response.
         public var status: Int?
         /// Nanoseconds since 1970-01-01 UTC.
         public var wall: UInt64

@@ -7,7 +7,7 @@ import SDP
 final class LegConnectivity {
     private var media: ICELiteResponder
     private var control: ICELiteResponder
-    /// Of responders that a restart has replaced.
+    /// Refusals of responders that a restart has replaced.
     private let earlierRefusals: UInt64
 
     init(_ agreed: NegotiatedICE, after old: LegConnectivity? = nil) {

@@ -9,14 +9,14 @@ public enum RecordingFormat: String, Hashable, Sendable, CaseIterable {
     case opus
 }
 
-/// Whose sound a recording holds.
+/// The sides of a call that a recording holds.
 public enum RecordedSides: Hashable, Sendable {
     /// Stereo: what the leg's far end says is left, what it hears is right.
     case both
     /// Mono: what the leg's far end says.
     case farEnd
 
-    /// Of the file.
+    /// Channels of the file.
     var channels: Int { self == .both ? 2 : 1 }
 }
 

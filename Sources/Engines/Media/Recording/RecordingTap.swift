@@ -26,7 +26,7 @@ public final class RecordingTap: Hashable, Sendable {
     /// Packets that there was no room for.
     public var lost: Int { dropped.load(ordering: .relaxed) }
 
-    /// Of the media lane.
+    /// Called on the media lane.
     func note(_ packet: TappedPacket, _ payload: UnsafeRawBufferPointer) {
         var packet = packet
         packet.count = UInt16(clamping: payload.count)
@@ -46,7 +46,7 @@ public final class RecordingTap: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// What is kept of a packet beside its payload. Trivial: it crosses the ring as bytes.
+/// The fields of a packet that are kept beside its payload. Trivial: it crosses the ring as bytes.
 struct TappedPacket {
     /// To the leg's far end, instead of from it.
     var isSent = false

@@ -13,11 +13,11 @@ public final class RecordingWriter: Sendable {
     public struct Order: Hashable, Sendable {
         /// Folders that are missing are made; a file that is there is never overwritten.
         public var path: String
-        /// Of the file, whatever its name says.
+        /// The format of the file, whatever its name says.
         public var format: RecordingFormat
         /// 8,000, 16,000, 24,000 or 48,000 Hz.
         public var sampleRate: Int
-        /// Which side is recorded, or both.
+        /// The recorded side, or both.
         public var sides: RecordedSides
 
         /// A recording to be begun.
@@ -28,7 +28,7 @@ public final class RecordingWriter: Sendable {
 
     /// A recording that has ended for want of room, rights or the like.
     public struct Failure: Hashable, Sendable {
-        /// What was recorded.
+        /// The recording.
         public var tap: RecordingTap
         /// The file that it ended in.
         public var path: String

@@ -8,7 +8,7 @@ final class LegProtection {
     /// Nil while there are no keys yet: nothing may leave, and nothing that comes can be believed.
     private(set) var sender: SRTPSender?
     private(set) var receiver: SRTPReceiver?
-    /// Where keys come from a handshake between the sockets.
+    /// The handshake between the sockets, where keys come from one (RFC 5764).
     private(set) var handshake: DTLSAssociation?
     /// What protects RTCP between ports of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the
     /// same keys.
@@ -120,7 +120,7 @@ final class LegProtection {
         !begins && datagram.count > 13 && datagram[0] == 22 && datagram[13] == 1
     }
 
-    /// What the packets of a kind are protected with.
+    /// The protection of the packets of a kind.
     subscript(_ kind: MediaPacketKind) -> LegProtection { kind == .rtcp ? control ?? self : self }
 
     func use(send: SRTPKey, receive: SRTPKey, after old: LegProtection? = nil) {

@@ -77,7 +77,7 @@ extension MediaEngine {
         if channel == .rtp { report(.unprotected, of: leg) }
     }
 
-    /// What came on a leg, in the clear; nil, and counted, where it cannot be believed.
+    /// The packet in the clear; nil, and counted, where it cannot be authenticated.
     func opened(_ packet: UnsafeMutableRawBufferPointer, _ kind: MediaPacketKind, on leg: MediaLeg) -> UnsafeMutableRawBufferPointer? {
         guard let protection = leg.protection?[kind] else { return packet }
         guard let receiver = protection.receiver else {
@@ -129,7 +129,7 @@ extension MediaEngine {
 }
 
 extension MediaLeg {
-    /// What has the handshake of that port.
+    /// The protection that has the handshake of that port.
     fileprivate func protection(of channel: MediaSlot.Channel) -> LegProtection? { channel == .rtp ? protection : protection?.control }
 
     /// Whether that is the far end's port of RTCP, which has a handshake of its own with our port of RTP.
