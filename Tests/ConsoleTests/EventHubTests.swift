@@ -214,6 +214,21 @@ import Testing
         )
     }
 
+    @Test func `the end of a call tells the status that decided`() throws {
+        let hub = EventHub()
+        var ended: [String] = []
+        _ = try hub.listen(EventFilter(types: [.callEnded]), after: nil, at: .zero) { json, _, _ in
+            ended.append(String(decoding: json, as: UTF8.self))
+        } end: { _ in
+        }
+        hub.accept(
+            Self.run(
+                "r",
+                [(.performStart, [.remote: "b"]), (.sipReceived, [.method: "INVITE", .status: 486]), (.callEnded, [.reason: "failed"])]),
+            at: .zero)
+        #expect(ended.count == 1 && ended[0].contains(#""data":{"reason":"failed","status":486}"#), "\(ended)")
+    }
+
     @Test func `calls of a run that was killed are over with the next, and the last thousand are shown`() throws {
         let hub = EventHub()
         hub.accept(Self.run("a", [(.reportIncoming, [:])]), at: .zero)
@@ -230,15 +245,22 @@ import Testing
 
     @Test func `events cross lanes in their order, and a lane that does not keep up is told of the hole`() {
         let calls = Counter()
-        let feed = EventFeed { calls.value += 1 }
+        let feed = EventFeed { delay in
+            calls.value += 1
+            calls.delays.append(delay)
+        }
         for sequence in 1...3 as ClosedRange<UInt64> { feed.note(Self.event(sequence, sequence == 2 ? .portFree : .callEnded)) }
         #expect(calls.value == 1, "one call for all that wait")
         let first = feed.take()
         #expect(first.events.map(\.sequence) == [1, 3] && !first.hasGap)
         for sequence in 1...UInt64(EventFeed.mostWaiting + 2) { feed.note(Self.event(sequence, .callEnded)) }
+        #expect(calls.delays[0] == .zero && calls.delays[1] > .zero && calls.delays[1] <= EventFeed.gathering, "one soon after is gathered")
         let second = feed.take()
         #expect(second.hasGap && second.events.count == 2 && feed.take().events.isEmpty)
     }
 
-    private final class Counter: @unchecked Sendable { var value = 0 }
+    private final class Counter: @unchecked Sendable {
+        var value = 0
+        var delays: [Duration] = []
+    }
 }

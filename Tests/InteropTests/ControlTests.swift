@@ -27,6 +27,7 @@ extension Calls {
             let phone = try Program(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "60"])
             let first = try Self.object(try await events.line(containing: "\"media.started\""))
             let call = try #require(first["call"] as? String)
+            #expect(try await steer(gateway, "calls").lines.map { $0.hasPrefix("\(call)  9196  incoming  ") } == [true])
             for words in [["hold", call], ["hold", call, "--off"], ["mute", call], ["mute", call, "--off"], ["dtmf", call, "5"]] {
                 let done = try await Program.run(Place.hookswitch, words + ["--data", data])
                 #expect(done.code == 0 && done.lines == ["\(call) fulfilled"], "\(words): \(done)")

@@ -59,7 +59,7 @@ import Testing
 
     /// What has no default: given by its place, and in brackets in the usage line where it may be left out.
     private static let needed = [
-        "target", "address", "files", "file", "call", "page",
+        "target", "address", "files", "file", "call", "page", "line", "to", "digits", "caller", "state",
     ]
 
     @Test func `the help of every flag with a value states its default, or that there is none`() throws {

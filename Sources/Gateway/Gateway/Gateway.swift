@@ -87,9 +87,7 @@ public final class Gateway: SignallingEndpoint {
         userAgent = Self.makeAgent(configuration, environment, listeners, addresses)
         registrar = Self.makeRegistrar(configuration, environment, accounts)
         locator = ServerLocator(context, lineTable, listeners, resolve: environment.resolve)
-        let surroundings = Trunk.Surroundings(
-            context: context, userAgent: userAgent, network: environment.network, locator: locator, onNotice: environment.onTrunk)
-        trunks = Trunks(context, lineTable, surroundings)
+        trunks = Trunks(context, lineTable, Self.surroundings(context, userAgent, locator, environment))
         admission = Admission(context, lineTable, trunks, registrar, userAgent, onGuessing: environment.onGuessing)
         log = RequestLog(context)
         let push = configuration.push.isOn ? environment.push : nil
@@ -108,6 +106,13 @@ public final class Gateway: SignallingEndpoint {
             context, table, admission, log, router, self.services, dialling, ringing, transfers, userAgent)
         messages = MessageRelay(context, table, router, admission, userAgent)
         begin(environment)
+    }
+
+    private static func surroundings(
+        _ context: GatewayContext, _ userAgent: UserAgent, _ locator: ServerLocator, _ environment: Environment
+    ) -> Trunk.Surroundings {
+        Trunk.Surroundings(
+            context: context, userAgent: userAgent, network: environment.network, locator: locator, onNotice: environment.onTrunk)
     }
 
     /// Everybody knows everybody else now: devices of the last run are called again, and trunks look for their servers.

@@ -1,4 +1,5 @@
 import CallJournal
+import Dispatch
 import Gateway
 import HTTP
 import Primitives
@@ -29,7 +30,12 @@ public final class ControlServer: Sendable {
         lane = try Lane(label: "control") { lane, _ throws(SocketError) in
             try ControlHost(endpoints, tls: tls, tokens: tokens, version: version, on: lane)
         }
-        feed = EventFeed { [weak lane] in lane?.post { host, now in host.drain(at: now) } }
+        feed = EventFeed { [weak lane] delay in
+            guard delay > .zero else { return lane?.post { host, now in host.drain(at: now) } ?? () }
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(delay.wholeNanoseconds))) { [weak lane] in
+                lane?.post { host, now in host.drain(at: now) }
+            }
+        }
         self.addresses = lane.sync { host, _ in Array(host.server.addresses.dropFirst(path == nil ? 0 : 1)) } ?? []
         let tail = journal.map { JournalReader.tail(of: $0, bytes: Self.tailLength) }
         lane.sync { [feed] host, _ in

@@ -68,7 +68,11 @@ final class EventHub {
         runs.note(event)
         let run = runs.current.label
         position = EventPosition(run: run, sequence: event.sequence)
-        if let type = view.note(event) { tell(PublicEvent(event, type, run: run), at: now) }
+        if let type = view.note(event) {
+            var told = PublicEvent(event, type, run: run)
+            if type == .callEnded, let call = event.call.flatMap({ view.calls[$0] }) { told.add(call) }
+            tell(told, at: now)
+        }
         onEvent?(event)
     }
 

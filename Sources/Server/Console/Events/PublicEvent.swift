@@ -10,7 +10,7 @@ struct PublicEvent: Sendable {
     let line: Text
     /// Nanoseconds since 1970-01-01 UTC.
     let wall: UInt64
-    private let details: [(key: JournalEvent.Key, value: JournalEvent.Value)]
+    private var details: [(key: JournalEvent.Key, value: JournalEvent.Value)]
 
     init(_ event: borrowing JournalEvent, _ type: EventType, run: String) {
         (position, self.type, call) = (EventPosition(run: run, sequence: event.sequence), type, event.call)
@@ -20,6 +20,12 @@ struct PublicEvent: Sendable {
             guard case .text(let text) = field.value else { return (field.key, field.value) }
             return (field.key, .text(text.detached))
         }
+    }
+
+    /// What is known of the call besides, for a reader that keeps no state: the SIP status that decided.
+    mutating func add(_ call: CallState) {
+        guard let status = call.status, !details.contains(where: { $0.key == .status }) else { return }
+        details.append((.status, .number(status)))
     }
 
     /// An event in JSON, but for what each reader has of its own.

@@ -19,7 +19,8 @@ struct CallsCommand: ExplainedCommand {
 
             --failed leaves the calls that were not answered, were cut off, or in which somebody was not heard or something else went wrong. \
             Rotated files may be given together, in any order. With --follow a call is listed when it is over. --json prints one object a line, with \
-            the fields of the page TheProof. \(ExitStatus.sentence(exits))
+            the fields of the page TheProof. Without a file the gateway is asked for the calls that are up, with the UUIDs that 'hookswitch hangup' and \
+            the like take. \(ExitStatus.sentence(exits))
 
             Examples:
               hookswitch calls data/journal.jsonl
@@ -27,9 +28,10 @@ struct CallsCommand: ExplainedCommand {
               hookswitch calls data/journal.jsonl --status busy,4xx --from 1001
               hookswitch calls data/journal.jsonl --follow
               hookswitch calls data/journal.jsonl --json --last 1
+              hookswitch calls --data data
             """)
 
-    @Argument(help: "Journal files (JSON lines).") var files: [String]
+    @Argument(help: "Journal files (JSON lines); none: the calls that are up.") var files: [String] = []
     @Option(help: ArgumentHelp("Calls with this in From (default: all).", valueName: "text")) var from: String?
     @Option(help: ArgumentHelp("Calls with this in To, the Request-URI or the line (default: all).", valueName: "text")) var to: String?
     @Option(help: ArgumentHelp("Calls that ended so: words, statuses or classes, as busy,404,5xx (default: all).", valueName: "list"))
@@ -44,7 +46,15 @@ struct CallsCommand: ExplainedCommand {
     @Flag(name: [.short, .long], help: "Go on as the journal grows, also over rotations.") var follow = false
     @Flag(help: "Print one JSON object a line.") var json = false
 
+    @OptionGroup var control: ControlOptions
+
     func run() throws {
+        guard !files.isEmpty else {
+            guard from == nil, to == nil, status == nil, since == nil, last == nil, !failed, !legs, !follow else {
+                throw Failure.usage("name a journal file: calls that are up are listed whole")
+            }
+            return try LiveCalls(control).list(isJSON: json)
+        }
         let listing = try listing()
         try follow ? listing.follow(files) : listing.list(files)
     }

@@ -31,7 +31,7 @@ final class Reload: Sendable {
             let wanted = try read(), before = current.withLock(\.self), adopted = before.adopting(wanted)
             let change = try server.reload(adopted.server)
             current.withLock { $0 = adopted }
-            if adopted.controlTLS, let tls = adopted.tlsSettings { control?.use(try TLSContexts(tls)) }
+            if adopted.control.tls, let tls = adopted.tlsSettings { control?.use(try TLSContexts(tls)) }
             log.say(.notice, "the configuration was read again: \(change.text)")
             if adopted.tlsSettings != nil { log.say(.notice, "the certificates were read again") }
             let fixed = wanted.settings(otherThanIn: before).filter { !ServeConfiguration.changeable.contains($0) }

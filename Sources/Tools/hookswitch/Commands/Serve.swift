@@ -128,13 +128,13 @@ struct Serve: ExplainedCommand {
 
     /// nil: nobody steers it but by signals.
     private static func control(_ configuration: ServeConfiguration) throws -> ControlServer? {
-        let (path, addresses) = (configuration.controlPath, configuration.controlAddresses)
+        let (path, addresses) = (configuration.controlPath, configuration.control.addresses)
         guard path != nil || !addresses.isEmpty else { return nil }
-        let tokens = configuration.controlTokens.map(AccessTokenFile.init)
+        let tokens = configuration.control.tokens.map(AccessTokenFile.init)
         if let open = addresses.first(where: { !$0.address.isLoopback }), try Self.count(of: tokens) == 0 {
             throw Failure.cannotRun("the control interface: \(open) needs a token: 'hookswitch token create NAME' makes one")
         }
-        let tls = try configuration.controlTLS ? configuration.tlsSettings.map(Self.contexts) : nil
+        let tls = try configuration.control.tls ? configuration.tlsSettings.map(Self.contexts) : nil
         do throws(SocketError) {
             return try ControlServer(
                 path: path, addresses: addresses, tls: tls, tokens: tokens, journal: configuration.journalFile, version: Hookswitch.version)

@@ -47,7 +47,7 @@ struct StartupSummary: Encodable {
         metrics = configuration.metricsAddress.map { "http://\($0)/metrics" }
         control =
             (configuration.controlPath.map { [$0] } ?? [])
-            + configuration.controlAddresses.map { "http\(configuration.controlTLS ? "s" : "")://\($0)/v1" }
+            + configuration.control.addresses.map { "http\(configuration.control.tls ? "s" : "")://\($0)/v1" }
         directories = configuration.directories.map { source in
             let enabled = gateway.lines.filter { $0.directories.contains(source.name) }
             return Directory(name: source.name, block: source.block, identify: source.identify, lines: enabled.map(\.number.description))

@@ -5,6 +5,24 @@ import Runtime
 import SIP
 import UserAgent
 
+/// The control interface: where it listens, and who may ask.
+struct ControlSettings {
+    enum Socket: Equatable {
+        /// `hookswitch.sock` there; without a data folder none.
+        case inDataFolder
+        case path(String)
+        case none
+    }
+
+    var socket = Socket.inDataFolder
+    /// Where it is asked over TCP.
+    var addresses: [SocketAddress] = []
+    /// HTTPS there.
+    var tls = false
+    /// The file of tokens; in the data folder unless given.
+    var tokens: String?
+}
+
 /// All that `hookswitch serve` is told: the gateway's part, and what belongs to a process.
 struct ServeConfiguration {
     var gateway: GatewayConfiguration = {
@@ -25,35 +43,15 @@ struct ServeConfiguration {
     var nameServers: [SocketAddress] = []
     /// Where monitors and orchestrators ask over HTTP; nil: nowhere.
     var metricsAddress: SocketAddress?
-    /// Where the control interface has its socket.
-    var controlSocket = ControlSocket.inDataFolder
-    enum ControlSocket: Equatable {
-        /// `hookswitch.sock` there; without a data folder none.
-        case inDataFolder
-        case path(String)
-        case none
-    }
-    /// nil: there is none.
+    var control = ControlSettings()
+    /// The path of the control interface's socket; nil: there is none.
     var controlPath: String? {
-        switch controlSocket {
+        switch control.socket {
         case .inDataFolder: dataFolder.map { $0 + "/hookswitch.sock" }
         case .path(let path): path
         case .none: nil
         }
     }
-    /// Where the control interface is asked over TCP.
-    var controlAddresses: [SocketAddress] = []
-    var controlTLS = false
-    /// The file of tokens; in `dataFolder` unless given.
-    var controlTokens: String?
-    /// The folder for what is kept; nil: nothing is written to disk.
-    var dataFolder: String?
-    /// The database of what lines remember; nil: it stays in memory.
-    var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
-    /// The journal's file; in `dataFolder` unless given.
-    var journalFile: String?
-    /// Of the address that peers outside are told, where it is a name; looked for at the start, and again and again.
-    var advertisedName: String?
     /// The folder whose files have further lines; nil: there is none.
     var linesFolder: String?
     /// Call directories, in the order in which they were named.
@@ -207,15 +205,15 @@ struct ServeConfiguration {
 
     /// Who steers the gateway from elsewhere shows a token, and nobody on the way reads it.
     private func checkControl() throws {
-        if controlTLS, certificates.isEmpty {
+        if control.tls, certificates.isEmpty {
             throw ConfigurationError(place: place(of: "api.tls"), message: "needs sip.tls.certificate and sip.tls.key")
         }
-        guard let open = controlAddresses.first(where: { !$0.address.isLoopback }) else { return }
+        guard let open = control.addresses.first(where: { !$0.address.isLoopback }) else { return }
         let others = "others can reach \(open): "
-        if !controlTLS {
+        if !control.tls {
             throw ConfigurationError(place: place(of: "api.listen"), message: others + "set api.tls to true, or take 127.0.0.1")
         }
-        if controlTokens == nil {
+        if control.tokens == nil {
             throw ConfigurationError(place: place(of: "api.listen"), message: others + "set api.tokens to a file of tokens, or data")
         }
     }
@@ -225,7 +223,7 @@ struct ServeConfiguration {
         let datagrams = udp.map { ("sip.udp", $0) }
         let streams =
             tcp.map { ("sip.tcp", $0) } + tls.map { ("sip.tls.listen", $0) } + (metricsAddress.map { [("metrics.listen", $0)] } ?? [])
-            + controlAddresses.map { ("api.listen", $0) }
+            + control.addresses.map { ("api.listen", $0) }
         for bound in [datagrams, streams] {
             for (index, (name, address)) in bound.enumerated() {
                 guard let (other, first) = bound[..<index].first(where: { $0.1.excludes(address) }) else { continue }
@@ -244,7 +242,7 @@ struct ServeConfiguration {
         for index in gateway.lines.indices where !linesWithTimeZone.contains(index) {
             gateway.lines[index].doNotDisturb.schedule.timeZone = timeZone
         }
-        if controlTokens == nil, let dataFolder { controlTokens = dataFolder + "/tokens.json" }
+        if control.tokens == nil, let dataFolder { control.tokens = dataFolder + "/tokens.json" }
         if journalFile == nil, let dataFolder { journalFile = dataFolder + "/journal.jsonl" }
     }
 }

@@ -74,19 +74,19 @@ extension Setting {
         Setting(
             path: "api.socket", takes: "file|none", default: .unset("hookswitch.sock in the data folder, where there is one"),
             help: "the control interface's socket, which this user alone may open; the commands that steer a gateway use it"
-        ) { $0.controlSocket = try $1.text == "none" ? .none : .path($1.text) },
+        ) { $0.control.socket = try $1.text == "none" ? .none : .path($1.text) },
         Setting(
             path: "api.listen", takes: "addresses", default: .unset("the socket alone"),
             help: "HTTP for the control interface /v1 (port 8080); an address that others can reach needs api.tls and tokens"
-        ) { $0.controlAddresses = try $1.list { try $0.listening(8_080) } },
+        ) { $0.control.addresses = try $1.list { try $0.listening(8_080) } },
         Setting(
             path: "api.tls", takes: "true|false", default: .value("false"),
             help: "HTTPS in the place of HTTP, with the certificates of sip.tls"
-        ) { $0.controlTLS = try $1.flag },
+        ) { $0.control.tls = try $1.flag },
         Setting(
             path: "api.tokens", takes: "file", default: .unset("tokens.json in the data folder"),
             help: "tokens of those who may ask over api.listen ('hookswitch token'); without one all of this machine may"
-        ) { $0.controlTokens = try $1.text },
+        ) { $0.control.tokens = try $1.text },
         Setting(
             path: "hook.url", takes: "https://…", default: .unset("the configuration alone decides"),
             help: "a program that is asked, before anything rings, what becomes of each call from outside (POST of JSON)"

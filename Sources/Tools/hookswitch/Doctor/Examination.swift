@@ -76,7 +76,7 @@ struct Examination {
     private func listeners() -> [Finding] {
         configuration.listeners.map { listener("\($0.transport)", $0.address, isTCP: $0.transport != .udp) }
             + (configuration.metricsAddress.map { [listener("metrics", $0, isTCP: true)] } ?? [])
-            + configuration.controlAddresses.map { listener("api", $0, isTCP: true) }
+            + configuration.control.addresses.map { listener("api", $0, isTCP: true) }
     }
 
     private func listener(_ name: String, _ address: SocketAddress, isTCP: Bool) -> Finding {
