@@ -31,7 +31,8 @@ extension RealTime {
                 routes.on(.get, "/stream") { ask, responder in
                     later.desk?.stream = responder.stream(type: "text/plain", at: ask.now) { later.desk?.streamsEnded += 1 }
                 }
-                server = try HTTPServer(endpoints, routes: routes, limits: limits, on: lane)
+                server = try HTTPServer(
+                    endpoints, routes: routes, limits: limits, refusal: { HTTPReply($0, text: "refused: \($0.code)\n") }, on: lane)
                 later.desk = self
             }
 
@@ -64,6 +65,15 @@ extension RealTime {
                 usleep(1_000)
             }
             return false
+        }
+
+        @Test(arguments: [
+            (get("/nothing"), 404), ("PATCH /echo/a HTTP/1.1\r\nHost: x\r\n\r\n", 405), ("QUERY /echo/a HTTP/1.1\r\nHost: x\r\n\r\n", 405),
+            ("BREW /echo/a HTTP/1.1\r\nHost: x\r\n\r\n", 501), (get("/echo/%00"), 400),
+        ]) func `what no route answers is refused in the words of who serves`(request: String, status: Int) throws {
+            let desk = try Self.desk(), visitor = try Visitor(to: desk.address)
+            visitor.write(request)
+            #expect(visitor.read(until: "refused: \(status)\n").contains("refused: \(status)\n"))
         }
 
         @Test func `a connection asks again and again, pipelined or not`() throws {

@@ -104,8 +104,8 @@ struct RequestLine {
         (self.method, self.target, isOld) = (method, target, words[2].hasSuffix("0"))
     }
 
-    /// Of HTTP: the methods that a server may know and not allow (RFC 9110 §9, RFC 5789).
-    private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
+    /// Of HTTP: the methods that a server may know and not allow (RFC 9110 §9, RFC 5789), and QUERY.
+    private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]
 }
 
 extension StringProtocol {

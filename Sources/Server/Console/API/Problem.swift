@@ -21,11 +21,24 @@ struct Problem: Error, Encodable, Equatable {
     }
 
     var reply: HTTPReply {
-        HTTPReply(.init(code: status), body: JSONBody.encode(self), type: "application/problem+json")
+        HTTPReply(.init(code: status, reasonPhrase: title), body: JSONBody.encode(self), type: "application/problem+json")
     }
 
     static func notFound(_ what: String) -> Problem { Problem(.notFound, "notFound", what) }
     static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, "badRequest", detail) }
+
+    /// What no route answers.
+    init(unanswered status: HTTPResponse.Status) {
+        let detail =
+            switch status {
+            case .notFound: "there is no such path: /v1/openapi.json has those that there are"
+            case .methodNotAllowed: "the path does not take this method: Allow has those that it takes"
+            default: "the request is not as HTTP has it, or too large"
+            }
+        let words = status.reasonPhrase.split(separator: " ")
+        self.init(status, words.dropFirst().reduce(words.first?.lowercased() ?? "") { $0 + $1 }, detail)
+    }
+
     static let notRunning = Problem(.serviceUnavailable, "notRunning", "the gateway does not run yet, or has stopped")
 }
 

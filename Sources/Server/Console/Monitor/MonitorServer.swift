@@ -27,8 +27,8 @@ public final class MonitorServer: Sendable {
     ) throws(SocketError) {
         lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in
             try HTTPServer(
-                [.tcp(address)], routes: Self.routes(paths, answer), limits: Self.limits, notFound: HTTPReply(.notFound, text: notFound),
-                on: lane)
+                [.tcp(address)], routes: Self.routes(paths, answer), limits: Self.limits,
+                refusal: { $0 == .notFound ? HTTPReply(.notFound, text: notFound) : HTTPReply($0) }, on: lane)
         }
         self.address = lane.sync { server, _ in server.addresses[0] } ?? address
     }

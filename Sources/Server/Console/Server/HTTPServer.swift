@@ -45,7 +45,7 @@ final class HTTPServer: LaneResident {
     private unowned let lane: any LaneDoor
     private let routes: HTTPRoutes
     private let limits: Limits
-    private let notFound: HTTPReply
+    private let refusal: (HTTPResponse.Status) -> HTTPReply
     private let admit: (HTTPAsk) -> AccessControl.Decision
     private var listeners: [TCPListener] = []
     private var connections: [UInt64: HTTPConnection] = [:]
@@ -63,15 +63,16 @@ final class HTTPServer: LaneResident {
     ///   - tls: of the sessions of TLS endpoints.
     ///   - routes: what it answers.
     ///   - limits: of all clients.
-    ///   - notFound: the answer where no route has the path.
+    ///   - refusal: the answer to what no route answers: no such path, no such method, or no request as HTTP has it.
     ///   - admit: who may do what; asked before a route.
     ///   - lane: the lane that it lives on.
     init(
         _ endpoints: [Endpoint], tls: TLSContexts? = nil, routes: HTTPRoutes, limits: Limits = Limits(),
-        notFound: HTTPReply = HTTPReply(.notFound), admit: @escaping (HTTPAsk) -> AccessControl.Decision = { _ in .granted(.everything) },
+        refusal: @escaping (HTTPResponse.Status) -> HTTPReply = { HTTPReply($0) },
+        admit: @escaping (HTTPAsk) -> AccessControl.Decision = { _ in .granted(.everything) },
         on lane: any LaneDoor
     ) throws(SocketError) {
-        (self.lane, self.tls, self.routes, self.limits, self.notFound) = (lane, tls, routes, limits, notFound)
+        (self.lane, self.tls, self.routes, self.limits, self.refusal) = (lane, tls, routes, limits, refusal)
         self.admit = admit
         for endpoint in endpoints {
             let listener = try listen(endpoint)
@@ -193,7 +194,7 @@ extension HTTPServer {
             case .refused(let status):
                 counts.refused += 1
                 connection.begin(.get, keepsAlive: false, isOld: false)
-                answer(connection.id, HTTPReply(status), at: now)
+                answer(connection.id, refusal(status), at: now)
             case .request(let request):
                 counts.requests += 1
                 connection.begin(request.head.method, keepsAlive: request.keepsAlive, isOld: request.isOld)
@@ -216,10 +217,10 @@ extension HTTPServer {
             }
         case .otherMethods(let methods):
             let allowed = methods.contains(.get) ? methods + [.head] : methods
-            var reply = HTTPReply(request.head.method == .options ? .noContent : .methodNotAllowed)
+            var reply = request.head.method == .options ? HTTPReply(.noContent) : refusal(.methodNotAllowed)
             reply.fields[.allow] = (allowed + [.options]).map(\.rawValue).joined(separator: ", ")
             responder.reply(reply, at: now)
-        case .none: responder.reply(notFound, at: now)
+        case .none: responder.reply(refusal(.notFound), at: now)
         }
     }
 }
