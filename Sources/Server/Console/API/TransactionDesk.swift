@@ -11,8 +11,10 @@ final class TransactionDesk {
     static let keepTime = Duration.seconds(3_600), most = 10_000
     /// Outcomes of actions whose receipt has not come yet.
     private static let mostEarly = 1_000
+    /// Until the gateway has said whether it takes a transaction: it does not run where it has not said so by then.
+    static let answerTime = Duration.seconds(5)
 
-    enum ActionState: String, Encodable { case accepted, fulfilled, failed, timedOut }
+    enum ActionState: String, Encodable, CaseIterable { case accepted, fulfilled, failed, timedOut }
 
     private struct Waiter {
         let level: WaitLevel
@@ -26,6 +28,11 @@ final class TransactionDesk {
         var result: Result<TransactionReceipt, TransactionOrderError>?
         var states: [UUID: ActionState] = [:]
         var waiters: [Waiter] = []
+
+        /// When a waiter is answered at the latest: not before the gateway has said whether it takes the transaction.
+        func due(_ waiter: Waiter) -> Instant {
+            result == nil ? max(waiter.due, since + TransactionDesk.answerTime) : waiter.due
+        }
     }
 
     struct Body: Encodable {
@@ -53,7 +60,7 @@ final class TransactionDesk {
     init(_ hub: EventHub) { self.hub = hub }
 
     /// When a waiter's patience ends next.
-    var deadline: Instant? { waiting.lazy.compactMap { self.entries[$0] }.flatMap(\.waiters).map(\.due).min() }
+    var deadline: Instant? { waiting.lazy.compactMap { self.entries[$0] }.flatMap { $0.waiters.map($0.due) }.min() }
 
     /// Asks for a transaction, or joins those who wait for the same.
     ///
@@ -130,7 +137,7 @@ final class TransactionDesk {
         guard let entry = entries[key], !entry.waiters.isEmpty else { return }
         var left: [Waiter] = []
         for waiter in entry.waiters {
-            let reply = reply(to: entry, waiter.level) ?? (waiter.due <= now ? late(entry) : nil)
+            let reply = reply(to: entry, waiter.level) ?? (entry.due(waiter) <= now ? late(entry) : nil)
             if let reply { waiter.responder.reply(reply, at: now) } else { left.append(waiter) }
         }
         entries[key]?.waiters = left
