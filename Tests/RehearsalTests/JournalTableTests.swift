@@ -14,11 +14,15 @@ import Testing
 }
 
 extension JournalEvent {
-    /// Details that the table of kinds does not have, and details of the table that are missing.
+    /// Details that the table of kinds does not have, details of the table that are missing, and numbers where text is said or the reverse.
     var offences: [String] {
         let details = kind.explanation.details, known = details.map(\.key), present = self.details.fields.map(\.key)
         let missing = details.filter { !$0.isOptional && !present.contains($0.key) }
+        let confused = self.details.fields.filter { field in
+            if case .number = field.value { !field.key.isNumber } else { field.key.isNumber }
+        }
         return present.filter { !known.contains($0) }.map { "\(kind.rawValue) has \($0.rawValue)" }
+            + confused.map { "\(kind.rawValue): \($0.key.rawValue) is '\($0.value.text)'" }
             + missing.map { "\(kind.rawValue) has no \($0.key.rawValue)" }
     }
 }

@@ -68,4 +68,14 @@ extension JournalEvent.Key {
         case .removed: "numbers of lines that are gone, in the same way"
         }
     }
+    /// Its value is a number; text otherwise.
+    public var isNumber: Bool {
+        switch self {
+        case .status, .cseq, .retransmission, .created, .on, .onHold, .port, .rtcpPort, .packets, .received, .firstSent, .lastSent, .code,
+            .count, .oneWay, .expires, .calls, .lost, .expected, .loss, .jitter, .mos, .remoteLost, .remoteExpected, .remoteLoss,
+            .remoteJitter, .remoteMOS, .roundTrip:
+            true
+        default: false
+        }
+    }
 }

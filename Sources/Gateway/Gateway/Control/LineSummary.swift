@@ -5,7 +5,7 @@ import Primitives
 /// A line as somebody outside sees it at a moment.
 public struct LineSummary: Sendable {
     /// What answers its calls.
-    public enum Kind: String, Sendable { case devices, trunk, application, script, group }
+    public enum Kind: String, Sendable, CaseIterable { case devices, trunk, application, script, group }
 
     /// A device that is registered.
     public struct Device: Sendable {

@@ -5,10 +5,10 @@ import Primitives
 /// One call in the list of a line's recents.
 public struct RecentCall: Sendable, Equatable, Identifiable {
     /// Who called, as the line sees it.
-    public enum Direction: String, Sendable { case incoming, outgoing }
+    public enum Direction: String, Sendable, CaseIterable { case incoming, outgoing }
 
     /// How it came out for the line.
-    public enum Outcome: String, Sendable {
+    public enum Outcome: String, Sendable, CaseIterable {
         case answered
         /// Incoming: nobody answered before the caller or the ring limit ended it.
         case missed

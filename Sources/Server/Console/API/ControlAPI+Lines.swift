@@ -54,9 +54,9 @@ struct LineCache {
 }
 
 extension ControlAPI {
-    private struct Lines: Encodable { var lines: [LineBody] }
-    private struct Recents: Encodable { var recents: [RecentBody] }
-    private struct OnForm: Codable { var on: Bool }
+    struct Lines: Encodable { var lines: [LineBody] }
+    struct Recents: Encodable { var recents: [RecentBody] }
+    struct OnForm: Codable { var on: Bool }
 
     func addLines(to routes: inout HTTPRoutes) {
         routes.on(.get, "/v1/lines") { [unowned self] ask, responder in

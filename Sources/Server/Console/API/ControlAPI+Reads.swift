@@ -5,7 +5,7 @@ import Primitives
 
 // Calls, as they were when the event at `position` had happened.
 extension ControlAPI {
-    private struct Calls: Encodable {
+    struct Calls: Encodable {
         var position: String?
         var calls: [CallBody]
     }

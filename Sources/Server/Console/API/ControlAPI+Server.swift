@@ -5,7 +5,7 @@ import Primitives
 
 // The server itself.
 extension ControlAPI {
-    private struct Server: Encodable {
+    struct Server: Encodable {
         var version: String
         var run: String?, position: String?
         /// Calls of CallKit that are up: a call that is bridged is two.

@@ -53,6 +53,7 @@ final class ControlAPI {
         addEvents(to: &routes)
         addLines(to: &routes)
         addServer(to: &routes)
+        addDocuments(to: &routes)
         return routes
     }
 

@@ -3,7 +3,7 @@ import Primitives
 
 /// A call as CallKit sees it, with what is known of its SIP dialog and its sound: a fold over its events.
 struct CallState: Sendable {
-    enum Phase: String, Sendable, Encodable {
+    enum Phase: String, Sendable, Encodable, CaseIterable {
         /// Started or reported, and not connected.
         case ringing, connecting, connected, ended
     }

@@ -87,7 +87,7 @@ extension EventType {
         }
     }
 
-    private static let byKind: [JournalEvent.Kind: EventType] = [
+    static let byKind: [JournalEvent.Kind: EventType] = [
         .gatewayStarted: .serverStarted, .gatewayStopped: .serverStopped, .configurationReloaded: .serverReloaded, .overload: .overload,
         .reportIncomingAccepted: .callIncoming, .reportIncomingRefused: .callFiltered, .callRefused: .callRefused,
         .performStart: .callStarted, .reportConnecting: .callConnecting, .reportConnected: .callConnected, .reportUpdated: .callUpdated,

@@ -1,0 +1,32 @@
+import CallJournal
+
+extension EventType {
+    /// The kinds of the journal's events that it may be told of, in the order of the journal's table.
+    var kinds: [JournalEvent.Kind] {
+        JournalEvent.Kind.allCases.filter { kind in
+            switch (kind, self) {
+            case (.actionFulfilled, .callConnected), (.actionFulfilled, .callHeld), (.actionFulfilled, .callResumed),
+                (.actionFulfilled, .callMuted), (.actionFulfilled, .callUnmuted), (.actionFulfilled, .callGrouped),
+                (.actionFulfilled, .actionFulfilled), (.registerAccepted, .lineRegistered), (.registerAccepted, .lineUnregistered):
+                true
+            default: Self.byKind[kind] == self
+            }
+        }
+    }
+
+    /// A sentence; that of the journal's table where one kind is told as it is.
+    var meaning: String {
+        switch self {
+        case .callConnected: "The call was answered."
+        case .callHeld: "The call was put on hold."
+        case .callResumed: "The call was taken off hold."
+        case .callMuted: "The far end hears silence from here on."
+        case .callUnmuted: "The far end hears sound again."
+        case .callGrouped: "The call moved to another group."
+        case .actionFulfilled: "Another action was done: a start, an end, keys."
+        case .lineRegistered: "A device registered."
+        case .lineUnregistered: "A device took its registration back, or did not register again in time."
+        default: kinds.first?.explanation.help ?? ""
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import HTTP
+
+// Lines, events and the gateway itself.
+extension OpenAPIOperation {
+    static let lines: [OpenAPIOperation] = [
+        OpenAPIOperation(
+            method: .get, path: "/v1/lines", id: "getLines", summary: "List the lines",
+            answers: [.json(.ok, "the lines", "Lines"), notRunning]),
+        OpenAPIOperation(
+            method: .get, path: "/v1/lines/{number}", id: "getLine", summary: "Tell of a line",
+            answers: [.json(.ok, "the line", "Line"), noLine, notRunning]),
+        OpenAPIOperation(
+            method: .get, path: "/v1/lines/{number}/recents", id: "getRecents", summary: "List the recent calls of a line",
+            answers: [.json(.ok, "the calls, the newest first", "Recents"), noLine, notRunning]),
+        OpenAPIOperation(
+            method: .get, path: "/v1/lines/{number}/dnd", id: "getDoNotDisturb", summary: "Tell whether Do Not Disturb is on",
+            answers: [.json(.ok, "whether it is on", "DoNotDisturb"), noLine, notRunning]),
+        OpenAPIOperation(
+            method: .put, path: "/v1/lines/{number}/dnd", id: "setDoNotDisturb", summary: "Turn Do Not Disturb on or off",
+            content: .always("DoNotDisturb", ["on": ["on": true]]), answers: [.empty(.noContent, "it is so"), noLine, notRunning]),
+        OpenAPIOperation(
+            method: .put, path: "/v1/lines/{number}/blocked/{caller}", id: "blockCaller", summary: "Put a caller on the block list",
+            answers: [.empty(.noContent, "the caller is on it"), noLine, notRunning]),
+        OpenAPIOperation(
+            method: .delete, path: "/v1/lines/{number}/blocked/{caller}", id: "unblockCaller", summary: "Take a caller off the block list",
+            answers: [.empty(.noContent, "the caller is not on it"), noLine, notRunning]),
+    ]
+
+    private static let noLine = Answer.problem(.notFound, "there is no such line", "notFound")
+
+    static let server: [OpenAPIOperation] = [
+        OpenAPIOperation(
+            method: .get, path: "/v1/events", id: "getEvents", summary: "Listen to events, as Server-Sent Events",
+            details: """
+                `/v1/asyncapi.json` describes them. The stream ends only with the server, or with a reader that falls a megabyte behind. A reader \
+                that was cut off goes on behind the id of its last event, and misses none; where that is too long ago it is told 410, takes \
+                `/v1/snapshot`, and goes on from its position. A comment each 15 s says that the stream is alive.
+                """,
+            parameters: [
+                .query("types", "types of events, with commas between them; `call.*` is all of a kind; absent: all", .text("")),
+                .query("line", "the number of a line; absent: events of all"),
+                .query("call", "the UUID of a call; absent: events of all", .uuid("")),
+                .query("after", "the position behind which to begin; absent: with what comes", OpenAPISchemas.position),
+                .field("Last-Event-ID", "as `after`, which it comes before", OpenAPISchemas.position),
+            ],
+            answers: [
+                Answer(status: .ok, meaning: "the events", content: ("text/event-stream", .text("`id`, `event` and `data` of each"), nil)),
+                .problem(.gone, "events behind this position are not kept any more", "gone"),
+                .problem(.serviceUnavailable, "two hundred read events already", "tooManyReaders"),
+            ]),
+        OpenAPIOperation(
+            method: .get, path: "/v1/server", id: "getServer", summary: "Tell version, run and number of calls",
+            answers: [.json(.ok, "the gateway", "Server")]),
+        OpenAPIOperation(
+            method: .post, path: "/v1/server/drain", id: "drain", summary: "Take no new calls; those that are up go on",
+            answers: [.empty(.accepted, "no new call is taken"), notRunning]),
+        OpenAPIOperation(
+            method: .post, path: "/v1/server/reload", id: "reload", summary: "Read the configuration again, as SIGHUP does",
+            details: "The log, and the event `server.reloaded`, say what changed.",
+            answers: [.empty(.accepted, "it will be read"), notRunning]),
+        document("openapi", "getOpenAPI", "OpenAPI document"), document("asyncapi", "getAsyncAPI", "AsyncAPI document of the events"),
+    ]
+
+    private static func document(_ name: String, _ id: String, _ words: String) -> OpenAPIOperation {
+        OpenAPIOperation(
+            method: .get, path: "/v1/\(name).json", id: id, summary: "Read the \(words)",
+            answers: [
+                Answer(status: .ok, meaning: "the document", content: ("application/json", .object("", [.always(name, .text(""))]), nil))
+            ])
+    }
+}
