@@ -72,11 +72,24 @@ choose_namespace() {
     "${namespace[@]}" true 2>/dev/null
 }
 
-# need_python_clients: WebRTC and pjsip's telephone for the tests, in a Python of the project's own.
-need_python_clients() {
-    .build/clients/bin/python -c 'import aiortc, pjsua2' 2>/dev/null && return 0
+# need_python FOLDER MODULES PACKAGE...: packages with fixed versions, in a Python environment of the project's own; nothing where the modules are there.
+need_python() {
+    local folder=$1 modules=$2
+    shift 2
+    "$folder/bin/python" -W ignore -c "import $modules" 2>/dev/null && return 0
     python3 -c 'import ensurepip' 2>/dev/null || need_packages python3 python3-venv
-    say "installing aiortc and pjsua2"
-    python3 -m venv .build/clients || fail "could not make a Python environment"
-    .build/clients/bin/pip install --quiet --disable-pip-version-check aiortc==1.16.0 pjsua2-python==2.15.1.post1 || fail "could not install aiortc and pjsua2"
+    say "installing $*"
+    python3 -m venv "$folder" || fail "could not make a Python environment"
+    "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" || fail "could not install $*"
+}
+
+# need_python_clients: WebRTC and pjsip's telephone for the tests.
+need_python_clients() { need_python .build/clients aiortc,pjsua2 aiortc==1.16.0 pjsua2-python==2.15.1.post1; }
+
+# need_api_checkers: what reads the documents of the control interface; its Python in api_python.
+need_api_checkers() {
+    # shellcheck disable=SC2034  # by those that source this
+    api_python=.build/api-check/bin/python
+    need_python .build/api-check schemathesis,openapi_spec_validator,asyncapi3 \
+        schemathesis==4.32.5 openapi-spec-validator==0.9.0 asyncapi3==0.0.2
 }
