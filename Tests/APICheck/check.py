@@ -135,6 +135,8 @@ def scenario():
         outcome = ask("POST", f"/v1/calls/{call}/{verb}", {"wait": "performed", **body})
         expect(outcome["state"] == "performed", f"{verb}: {outcome}")
     ask("POST", f"/v1/calls/{call}/end", {"wait": "performed"})
+    taken = ask("POST", "/v1/calls", {**start, "transaction": str(uuid.uuid4())}, (409,))
+    expect(taken["code"] == "callUUIDAlreadyExists", f"a call under the UUID of one that ended: {taken}")
     refused = {"line": "1001", "actions": [{"type": "CXEndCallAction", "call": str(uuid.uuid4())}]}
     expect(ask("POST", "/v1/transactions", refused, (409,))["code"] == "unknownCallUUID", "the end of no call")
     for path in ["/v1/lines/1003/dnd", "/v1/lines/1003/blocked/%2B15550100"]:

@@ -118,10 +118,19 @@ extension ControlAPI {
             key = id.uuidString
         }
         desk.request(order, key: key, wait: level, within: patience, responder, at: ask.now) {
+            guard !order.actions.contains(where: isTaken) else {
+                return desk.note(.failure(.refused(.callUUIDAlreadyExists)), of: key, at: ask.now)
+            }
             let post = self.post
             gateway.request(order) { result in post { api, now in api.desk.note(result, of: key, at: now) } }
         }
         return nil
+    }
+
+    /// A start under the UUID of a call that there is, or was: in the journal a UUID is that of one call for ever.
+    private func isTaken(_ action: TransactionOrder.Action) -> Bool {
+        guard case .start(let call?, _) = action else { return false }
+        return hub.view.isTaken(CallUUID(call))
     }
 }
 

@@ -56,7 +56,7 @@ extension Problem {
         switch code {
         case .emptyTransaction: "the transaction has no actions"
         case .unknownCallUUID: "the line has no such call"
-        case .callUUIDAlreadyExists: "there is a call with this UUID already"
+        case .callUUIDAlreadyExists: "there is a call with this UUID already, or there was one"
         case .invalidAction: "the call is not in a state in which this can be done"
         case .maximumCallGroupsReached: "the line has as many calls as it may"
         case .unknownCallProvider: "the line has no provider"
