@@ -52,6 +52,14 @@ struct ServeConfiguration {
         case .none: nil
         }
     }
+    /// The folder for what is kept; nil: nothing is written to disk.
+    var dataFolder: String?
+    /// The database of what lines remember; nil: it stays in memory.
+    var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
+    /// The journal's file; in `dataFolder` unless given.
+    var journalFile: String?
+    /// Of the address that peers outside are told, where it is a name; looked for at the start, and again and again.
+    var advertisedName: String?
     /// The folder whose files have further lines; nil: there is none.
     var linesFolder: String?
     /// Call directories, in the order in which they were named.
