@@ -42,7 +42,7 @@ extension LiveLoad.Outcome {
         }
     }
 
-    /// How long calls were due for; nil where nobody knows.
+    /// Gives the time in which the calls were due; nil where it is not known.
     private func arriving(_ plan: LoadPlan) -> Duration? {
         if progress.skipped > 0, let duration = plan.duration { return min(duration, elapsed) }
         guard let rate = plan.arrivals.steps.first?.rate, let last = state.calls.map(\.began).max(), state.callsLeftOut == 0 else {
@@ -127,7 +127,7 @@ extension LiveLoad.Outcome {
 }
 
 extension ServiceLevel {
-    /// Of a step, as a whole. A term that has failed has failed at the rate that was not kept, too.
+    /// Gives the state of this term for a step, as a whole. A failed term has failed also at a rate that was not kept.
     func state(of tally: LoadTally) -> Verdict.State {
         if isBroken(by: tally) { return .failed }
         return tally.notBegun == 0 && isKept(by: tally) ? .passed : .notMeasured

@@ -5,7 +5,7 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// How a run stands, for a person who watches it.
+/// The state of a run, for a person who watches it.
 public struct LoadSnapshot: Sendable {
     /// Calls begun, up and over.
     public var progress: LoadProgress
@@ -15,15 +15,15 @@ public struct LoadSnapshot: Sendable {
     public var judged: Int
     /// Failed, or with something wrong.
     public var bad: Int
-    /// Of all so far, by the names that terms of a service level have; nil where too little is known.
+    /// The figures of all calls so far, by the names that terms of a service level have; nil where too little is known.
     public var figures: [String: Double?]
-    /// Of packets, since the last time.
+    /// The lateness of packets since the last snapshot.
     public var packetLateness: Duration?
 }
 
 /// A load on the sockets of this machine: one signalling lane, the media lanes, and the ledger. Made, run once, and done.
 public final class LiveLoad: Sendable {
-    /// What a run gave, before it is put into words.
+    /// The results of a run, before they are put into words.
     public struct Outcome: Sendable {
         /// The reason for which the run could not go on; nil where it did.
         public var failure: String?
@@ -57,7 +57,7 @@ public final class LiveLoad: Sendable {
         }
     }
 
-    /// Where it takes SIP.
+    /// The address at which it takes SIP.
     public var address: SocketAddress { phone.address }
 
     /// Begins no more, hangs up, and lets `run` return.
@@ -88,7 +88,7 @@ public final class LiveLoad: Sendable {
         }
     }
 
-    /// What is kept of a call for the report takes 1 to 4 kB.
+    /// The memory that a call may leave, in bytes. The data that is kept of a call for the report takes 1 to 4 kB.
     private static let allowance = 12_000.0
 
     private func look() -> (LoadSnapshot, ports: Int)? {
@@ -133,7 +133,7 @@ public final class LiveLoad: Sendable {
             leaks: leaks)
     }
 
-    /// What is still there. Transactions that only wait for copies are let go by moving their clock on.
+    /// Lists what is still there. Transactions that only wait for copies are let go by moving their clock on.
     private func leaks(since before: MachineReading?, _ trend: MemoryTrend) -> LeakReport {
         let counts = phone.ask { client, now in
             for minute in 1...4 { client.phone.advance(to: now + .seconds(60 * minute)) }
@@ -173,7 +173,7 @@ extension LoadTally {
         "setup_p50", "setup_p95", "answer_p50", "answer_p95", "delay_p95", "jitter_p95", "loss_out_mean", "loss_in_mean", "mos_out_p5",
         "mos_in_p5", "failed")
 
-    /// What is told of a run while it lasts.
+    /// The figures that are told of a run while it lasts.
     fileprivate var figuresOfNow: [String: Double?] {
         Dictionary(uniqueKeysWithValues: Self.shown.map { ($0.name, value(of: $0.quantity)) })
     }

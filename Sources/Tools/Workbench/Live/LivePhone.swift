@@ -6,11 +6,11 @@ import SDP
 import SIP
 import UserAgent
 
-/// How a telephone of ours stands on this machine.
+/// The settings of a telephone of ours on this machine.
 public struct LivePhoneSettings: Sendable {
     /// The user part of its address of record.
     public var user: Text
-    /// Of its address of record; nil: the server's address.
+    /// The domain of its address of record; nil: the server's address.
     public var domain: Text?
     /// The display name in From; nil: none.
     public var displayName: Text?
@@ -20,7 +20,7 @@ public struct LivePhoneSettings: Sendable {
     public var server: SocketAddress
     /// SIP goes over this.
     public var transport = Transport.udp
-    /// What it binds and tells the other side; nil: the address that faces the server.
+    /// The address that it binds and tells the other side; nil: the address that faces the server.
     public var address: IPAddress?
     /// 0 lets the kernel choose.
     public var port: UInt16 = 0
@@ -34,13 +34,13 @@ public struct LivePhoneSettings: Sendable {
     public var codecs = Codec.usual
     /// Whether sound is encrypted, and how our own offers agree on keys.
     public var srtp = SRTPPolicy.off
-    /// How keys are agreed on in our own offers. Of no meaning without `srtp`.
+    /// The way in which keys are agreed on in our own offers. It means nothing without `srtp`.
     public var keying = SRTPKeying.sdes
     /// Certificates, for TLS. Without one to show nobody can connect to us, and calls come over the connection that we opened.
     public var tls = TLSSettings()
-    /// Whom the certificate of the server must name; nil: the domain, and without one its address.
+    /// The name that the server's certificate must have; nil: the domain, and without a domain its address.
     public var serverName: Text?
-    /// What it allows besides the methods of calls.
+    /// The methods that it allows besides those of calls.
     public var furtherMethods: [SIP.Method] = []
     /// Told, on the telephone's lane, of every TLS session that could not be had.
     public var onTLSFailure: (@Sendable (TLSError) -> Void)?
@@ -73,7 +73,7 @@ public enum LivePhoneError: Error, CustomStringConvertible {
 public final class LivePhone<Client: PhoneClient>: Sendable {
     private let lane: Lane<SignallingHost<Client>>
     private let finished = DispatchSemaphore(value: 0)
-    /// Where it takes SIP.
+    /// The address at which it takes SIP.
     public let address: SocketAddress
 
     /// Binds its SIP socket and starts the client.
@@ -109,7 +109,7 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
         lane.sync { host, now in question(host.endpoint, now) }
     }
 
-    /// What its signalling sockets have done.
+    /// Counts of its signalling sockets.
     public var transportCounts: Transports.Counts? { lane.sync { host, _ in host.transports.counts } }
 
     /// Ends what is under way in good order; `waitUntilFinished` returns after it.

@@ -4,7 +4,7 @@ import Primitives
 import Runtime
 import Synchronization
 
-/// Where the calls of a run are judged, one after the other, away from the lane, and their figures kept. Thread-safe.
+/// The judge of the calls of a run: it judges one after the other, away from the lane, and keeps their figures. Thread-safe.
 final class LoadLedger: Sendable {
     struct State: Sendable {
         var tally = LoadTally()
@@ -14,9 +14,9 @@ final class LoadLedger: Sendable {
         /// Steps whose windows are over, judged or not; and the first of them in which the tool did not begin all its calls.
         var stepsOver = 0
         var firstNotOffered: Int?
-        /// Of packets, and of calls, by step of the plan.
+        /// The lateness of packets, and of calls, by step of the plan.
         var stepLateness: [Int: Lateness] = [:], stepCallLateness: [Int: Lateness] = [:]
-        /// How often the window of each step has closed.
+        /// Number of times that the window of each step has closed.
         var attempts: [Int: Int] = [:]
         var punctuality = Punctuality()
         var calls: [CallFigures] = []
@@ -35,7 +35,7 @@ final class LoadLedger: Sendable {
             if reading.notBegun > 0, firstNotOffered == nil { firstNotOffered = reading.window.step }
         }
 
-        /// What failed in the step may be the tool's own fault.
+        /// Whether a failure in the step may be the tool's own fault.
         func isToolLate(in step: Int) -> Bool {
             let packets = stepLateness[step].flatMap { Validity.Late($0) }, calls = stepCallLateness[step].flatMap { Validity.Late($0) }
             return packets?.text("packet", from: Validity.greatestPacketLateness) != nil
@@ -53,7 +53,7 @@ final class LoadLedger: Sendable {
         }
     }
 
-    /// What is kept of each call is about 1 kB.
+    /// The most calls whose figures are kept; each takes about 1 kB.
     static let mostCalls = 100_000
     /// The trace of one is another kilobyte each.
     static let mostCallsWithTrace = 200

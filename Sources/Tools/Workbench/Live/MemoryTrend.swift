@@ -12,7 +12,7 @@ public struct MemoryTrend: Sendable {
     /// Calls that have to be over between the two parts that are compared.
     static let fewestCalls = 200
     private static let mostSamples = 512
-    /// How long a call is kept that is over.
+    /// The time for which a call is kept after its end.
     static let lingering = TimerValues().timeout
 
     private struct Sample {
@@ -20,7 +20,7 @@ public struct MemoryTrend: Sendable {
         var over: Int, kept: Int
     }
 
-    /// What one call may leave, in bytes.
+    /// The memory that one call may leave, in bytes.
     private let allowance: Double
     private var samples: [Sample] = []
     /// The looks of the last `lingering`, and the one before them.
@@ -85,10 +85,10 @@ public struct MemoryTrend: Sendable {
 public struct MemoryFigures: Codable, Hashable, Sendable {
     /// Before the first call and after the last.
     public var before: UInt64?, after: UInt64?
-    /// What was added for each call that was over, late in the run; nil: too short to tell.
+    /// The growth for each call that was over, late in the run, in bytes; nil: the run was too short to tell.
     public var perCall: Double?
 
-    /// What was not read is nil.
+    /// A value that was not read is nil.
     public init(before: UInt64? = nil, after: UInt64? = nil, perCall: Double? = nil) {
         (self.before, self.after, self.perCall) = (before, after, perCall)
     }

@@ -9,7 +9,7 @@ struct Punctuality: Sendable {
     /// Fewer packets say nothing of one in a hundred.
     private static let enough: UInt64 = 500
 
-    /// What was seen at about the same number of calls: steps of a tenth.
+    /// The lateness at about the same number of calls: levels are a tenth apart.
     private struct Level {
         var fewest: Int, most: Int, streams: Int
         var lateness = Lateness()
@@ -17,7 +17,7 @@ struct Punctuality: Sendable {
 
     private var levels: [Int: Level] = [:]
 
-    /// What left since the last time, with so many calls up, and so many ends of ours that send.
+    /// Adds the lateness of the packets that left since the last time, with the number of calls up and of our ends that send.
     mutating func note(_ lateness: Lateness, calls: Int, streams: Int) {
         guard lateness.count > 0, calls > 0 else { return }
         var level = levels[Int(log(Double(calls)) / log(1.1))] ?? Level(fewest: calls, most: calls, streams: streams)

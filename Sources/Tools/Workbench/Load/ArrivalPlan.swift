@@ -24,7 +24,7 @@ public struct ArrivalPlan: Hashable, Sendable {
     /// One rate until the end.
     public init(rate: Double, isPoisson: Bool = false) { self.init(steps: [Step(rate: rate)], isPoisson: isPoisson) }
 
-    /// Of a ramp: each is a line of the report.
+    /// The most steps that a ramp may have: each is a line of the report.
     public static let mostSteps = 10_000
 
     /// From one rate to another in equal steps, `mostSteps` at most.
@@ -39,7 +39,7 @@ public struct ArrivalPlan: Hashable, Sendable {
 public struct ArrivalSchedule: Sendable {
     private let plan: ArrivalPlan
     private var random: SeededRandom
-    /// Of the next call, in seconds after the beginning; nil when no more are to come.
+    /// The time of the next call, in seconds after the beginning; nil when no more are to come.
     private var next: Double?
     private var stepBegan = 0.0
     /// The step that the next call belongs to.

@@ -3,9 +3,9 @@ import Media
 import Primitives
 import RTP
 
-/// What one call of a load came to: a row of the report. Times are in milliseconds; what was not measured is nil.
+/// The figures of one call of a load: a row of the report. Times are in milliseconds; a value that was not measured is nil.
 public struct CallFigures: Codable, Hashable, Sendable {
-    /// How a call came out.
+    /// The outcome of a call.
     public enum Outcome: String, Codable, Hashable, Sendable {
         /// Did what it was made to do.
         case good
@@ -21,15 +21,15 @@ public struct CallFigures: Codable, Hashable, Sendable {
 
     /// From 1 on, in the order of their beginning.
     public var number: UInt32
-    /// What it was made to do.
+    /// The kind of the call: the task that it was given.
     public var kind: CallKind
-    /// Of the arrival plan, from 0 on.
+    /// The step of the arrival plan, from 0 on.
     public var step: Int
     /// Seconds after the beginning of the run.
     public var began: Double
     /// The Call-ID of the caller's INVITE.
     public var callID: String
-    /// How it came out.
+    /// The outcome of the call.
     public var outcome: Outcome
     /// The final status of the INVITE; 0 when there was none.
     public var status: Int
@@ -54,15 +54,15 @@ public struct CallFigures: Codable, Hashable, Sendable {
     public var byeTransit: Double?
     /// Messages of the call that were sent again.
     public var retransmissions: Int
-    /// What the caller heard; nil where it had no media.
+    /// The figures of what the caller heard; nil where it had no media.
     public var caller: EndFigures?
-    /// What the callee heard; nil where the tool plays none, or it had no media.
+    /// The figures of what the callee heard; nil where the tool plays none, or it had no media.
     public var callee: EndFigures?
-    /// What the target reports of the caller's sound (RTCP), where the tool plays no callee.
+    /// The target's report on the caller's sound (RTCP), where the tool plays no callee.
     public var reported: ReportedFigures?
-    /// What was wrong with it; empty where nothing was.
+    /// Findings of the call: its faults; empty where there were none.
     public var findings: [Finding]
-    /// What the tool saw of it; kept of the first calls that are not good.
+    /// The steps of the call that the tool saw; kept for the first calls that are not good.
     public var trace: [CallTraceStep]?
 
     /// Its 200 came, and the tool could take it.
@@ -71,17 +71,17 @@ public struct CallFigures: Codable, Hashable, Sendable {
     var isBad: Bool { outcome != .good && outcome != .cutOff }
 }
 
-/// What one end of a call heard.
+/// The figures of what one end of a call heard.
 public struct EndFigures: Codable, Hashable, Sendable {
     /// The name of the codec that was agreed.
     public var codec: String?
-    /// How the sound was encrypted.
+    /// The encryption of the sound.
     public var encryption: MediaEncryption?
     /// RTP packets that left.
     public var sent: UInt64
     /// RTP packets that came.
     public var received: UInt64
-    /// Of all that was due: also of what is missing at the beginning and at the end, and 100 where nothing came.
+    /// The lost part of all that was due: it includes what is missing at the beginning and at the end, and is 100 where nothing came.
     public var lossPercent: Double?
     /// From the answer to the last packet, where that came too long before the end; nil: the sound went on.
     public var stoppedAfter: Double?
@@ -89,9 +89,9 @@ public struct EndFigures: Codable, Hashable, Sendable {
     public var jitter: Double?
     /// In milliseconds, by RTCP.
     public var roundTrip: Double?
-    /// Of the first packet from the other end of ours, and of the last.
+    /// The delay of the first packet from the other end of ours, in milliseconds.
     public var delay: Double?
-    /// Of the last packet, in milliseconds.
+    /// The delay of the last packet, in milliseconds.
     public var lastDelay: Double?
     /// ITU-T G.107, from the codec, the loss and the delay that were measured; nil where they were not.
     public var rating: Double?
@@ -103,14 +103,14 @@ public struct EndFigures: Codable, Hashable, Sendable {
     var longestDelay: Double? { [delay, lastDelay].compactMap(\.self).max() }
 }
 
-/// What a far end says of the sound that it got.
+/// The report of a far end on the sound that it got.
 public struct ReportedFigures: Codable, Hashable, Sendable {
     public var lossPercent: Double?
     public var jitter: Double?
     public var rating: Double?, mos: Double?
 }
 
-/// Whose sound an end heard, where it was listened to.
+/// The source of the sound that an end heard, where it was listened to.
 public enum HeardSound: String, Codable, Hashable, Sendable {
     /// The other end's of the same call, or its own from an echo.
     case right
@@ -122,11 +122,11 @@ public enum HeardSound: String, Codable, Hashable, Sendable {
     case nothing
     /// Its own, where the other end's was due.
     case own = "its own"
-    /// Of a call at the same time.
+    /// The sound of another call at the same time.
     case crossTalk = "cross-talk"
-    /// Of a call that was over.
+    /// The sound of a call that was over.
     case stale
-    /// Of another run.
+    /// The sound of another run.
     case foreign = "another run's"
 
     /// Whether what was heard is what was played for this end.
@@ -148,13 +148,13 @@ public enum HeardSound: String, Codable, Hashable, Sendable {
 
 /// Something that was wrong with a call, in words for a person.
 public struct Finding: Codable, Hashable, Sendable {
-    /// What may be wrong with a call; the text is its name in reports.
+    /// Faults that a call may have; the text is the name in reports.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
         /// The target said no.
         case refused
         /// Given up unanswered, or nothing could be sent there.
         case noAnswer = "no answer"
-        /// Of two ends that sent, one alone was heard.
+        /// Two ends sent, and only one was heard.
         case oneWay = "one-way audio"
         /// Neither end was heard, though both sent.
         case noAudio = "no audio"
@@ -192,18 +192,18 @@ public struct Finding: Codable, Hashable, Sendable {
         case failure
     }
 
-    /// Which way the sound goes: out from the caller, or in to it.
+    /// The direction of the sound: out from the caller, or in to it.
     public enum Direction: String, Codable, Hashable, Sendable, CaseIterable { case out, `in` }
 
-    /// What was wrong.
+    /// The fault.
     public var kind: Kind
     /// In words for a person, with what was measured.
     public var text: String
-    /// Which way, where it is one of the two.
+    /// The direction of the sound that has the fault, where it is one of the two.
     public var direction: Direction?
     /// Seconds after the answer, where it is known when it began.
     public var second: Double?
-    /// What else was found in the call, and is brought about by this.
+    /// Other findings of the call that this one causes.
     public var consequences: [Finding]?
 
     /// - Parameters:

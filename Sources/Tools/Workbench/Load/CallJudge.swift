@@ -106,7 +106,7 @@ extension CallJudge {
         judgeKeys()
     }
 
-    /// Of a script that the end of the call cut short, only what was pressed until then.
+    /// Judges the keys. In a script that the end of the call cut short, only the keys that were pressed until then are due.
     private mutating func judgeKeys() {
         guard call.judgesKeys, !call.wasStopped, !call.calleeExpected || call.callee != nil else { return }
         let pressed = String(call.caller.pressed.map(\.character)), heard = String((call.callee ?? call.caller).digits.map(\.character))
@@ -159,7 +159,7 @@ extension CallJudge {
             delay: figures.longestDelay.map { .nanoseconds(Int64($0 * 1e6)) })
     }
 
-    /// Whose sound it was, and how long it took.
+    /// Notes the source of the sound, and its delay.
     private func hear(
         _ record: CallRecord, _ there: MediaStatistics?, _ here: MediaStatistics, _ side: SoundSignature.Side, _ figures: inout EndFigures
     ) {
@@ -184,7 +184,7 @@ extension CallJudge {
         record.heard.samples.count >= 2 * SoundSignature.roundLength * (1 + call.caller.interruptions)
     }
 
-    /// What is played goes on from its first packet to the last.
+    /// Whether the sound that is played goes on from its first packet to the last.
     private var isSteady: Bool { call.caller.interruptions == 0 }
 
     /// Seconds from the other end's first packet to the first one here; nil where the sound was held meanwhile.
@@ -234,7 +234,7 @@ extension CallJudge {
         return Finding(.bursts, "packets waited \(Number.text(pause)) ms longer than others, and then came together")
     }
 
-    /// What is wrong with what came to an end; nil: nothing, as far as it was looked at.
+    /// Finds the fault in the sound that came to an end; nil: none, as far as it was looked at.
     private func fault(of arrival: SoundArrival, _ end: EndFigures, hasPeer: Bool) -> Finding? {
         if end.received == 0, let fault = arrival.fault() { return fault }
         switch end.audio {
@@ -251,7 +251,7 @@ extension CallJudge {
 }
 
 extension EndFigures {
-    /// What is lost, when the sound stopped, and how good it was by that.
+    /// Notes the loss, the moment at which the sound stopped, and the quality that follows from them.
     mutating func note(_ arrival: SoundArrival, _ statistics: MediaStatistics, codec: Text?) {
         lossPercent = arrival.lossPercent
         stoppedAfter = arrival.stopped.map(\.inMilliseconds)

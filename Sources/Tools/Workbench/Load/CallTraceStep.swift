@@ -4,7 +4,7 @@ import RTP
 
 /// A step of a call as the ends of the tool saw it: a message, or where sound began or stopped.
 public struct CallTraceStep: Codable, Hashable, Sendable {
-    /// Who sent it, or got it.
+    /// The sender or the receiver of it.
     public enum Party: String, Codable, Hashable, Sendable, CaseIterable {
         /// The end of the tool that called.
         case caller

@@ -15,13 +15,13 @@ struct OpenCall {
     var hold: Duration
 }
 
-/// Which end of which call a leg is; number 0 is a stranger's.
+/// The call of a leg, and the end of the call that the leg is; number 0 is a stranger's.
 struct End {
     var number: UInt32
     var isCallee: Bool
 }
 
-/// Who calls whom, as both ends see it.
+/// The caller and the callee, as both ends see them.
 struct CallParties: Hashable {
     var caller: Text
     var callee: Text
@@ -193,7 +193,7 @@ extension LoadClient {
     }
 }
 
-// What becomes of them.
+// Events of the calls.
 extension LoadClient {
     func receive(_ event: PhoneCall.Event, of call: PhoneCall, at now: Instant) {
         if plan.tellsLegs { onEvent?(.leg(call.leg, event), now) }

@@ -6,9 +6,9 @@ import UserAgent
 /// Calls on one lane, one or many: registers, begins them by the plan, plays the other end where it is its own, takes those of others where
 /// it is told to, and hands each one out when both ends are over.
 ///
-/// What `hookswitch call`, `answer` and `load` run. Lives on its phone's lane.
+/// The client that `hookswitch call`, `answer` and `load` run. Lives on its phone's lane.
 public final class LoadClient: PhoneClient {
-    /// What happens in a run, in its order.
+    /// Events of a run, in their order.
     public enum Event: Sendable {
         /// An account is registered.
         case registered(seconds: UInt32)
@@ -16,7 +16,7 @@ public final class LoadClient: PhoneClient {
         case registrationFailed(RegistrationFailure, retryIn: Duration)
         /// The first call may begin.
         case began
-        /// What happened to an end of a call; only where the plan wants it.
+        /// An event of an end of a call; only where the plan wants it.
         case leg(MediaLegID, PhoneCall.Event)
         /// Both ends of a call are over.
         case call(LoadedCall)
@@ -30,7 +30,7 @@ public final class LoadClient: PhoneClient {
     public let phone: Phone
     /// As it was made.
     public let plan: LoadPlan
-    /// How it is going, now.
+    /// The progress of the run, now.
     public internal(set) var progress = LoadProgress()
     /// Hears of everything.
     public var onEvent: ((Event, Instant) -> Void)?
@@ -49,14 +49,14 @@ public final class LoadClient: PhoneClient {
     var halfOver: [(number: UInt32, until: Instant)] = []
     /// Calls that are listened to and not over.
     var listened: Set<UInt32> = []
-    /// What calls play that are not listened to.
+    /// The sound of calls that are not listened to.
     var commonSound: MediaSource?
-    /// Of the steps to come; empty where there is one alone.
+    /// Windows of the steps to come; empty where there is only one step.
     var windows: [StepWindow] = []
-    /// What was there when the window of the step began; nil before.
+    /// The statistics of each leg when the window of the step began; nil before.
     var baseline: [MediaLegID: MediaStatistics]?
     var notBegunBefore = 0
-    /// Of the calls begun since then.
+    /// The lateness of the calls that were begun since the window began.
     var windowLateness = Lateness()
     /// Calls of others that came.
     var callsTaken = 0
@@ -69,12 +69,12 @@ public final class LoadClient: PhoneClient {
     private var registersUntil: Instant?
     private(set) var isStopping = false
 
-    /// How long the other end may take to hear of the end of a call.
+    /// The longest time until the other end hears of the end of a call.
     static let timeoutForCallee = Duration.seconds(5)
     private static let registrationsAtOnce = 50
-    /// Who calls now is refused without a record: each would be waited for.
+    /// The run was given up. A new caller is refused without a record, because each record would be waited for.
     private(set) var isAbandoned = false
-    /// How long registrars have to hear that we leave.
+    /// The time that registrars have to hear that we leave.
     private var timeoutForRegistrars = Duration.seconds(5)
 
     /// Takes the phone's events for itself.
@@ -103,7 +103,7 @@ public final class LoadClient: PhoneClient {
             return finish(plan.onlyAnswers ? nil : "stopped before the first call", at: now)
         }
         progress.phase = .ending
-        // Who was refused before lingers a moment.
+        // A caller that was refused before lingers a moment.
         for (number, call) in open where !call.callerIsOver {
             let status = call.caller.flatMap { phone.calls[$0]?.record.status } ?? 0
             if status < 300 { open[number]?.loaded.wasStopped = true }

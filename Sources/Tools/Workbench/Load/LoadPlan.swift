@@ -4,7 +4,7 @@ import RTP
 import SIP
 import UserAgent
 
-/// What a call is made to do.
+/// The task of a call.
 public enum CallKind: String, Codable, Hashable, Sendable, CaseIterable {
     /// Talks, and hangs up.
     case plain
@@ -20,7 +20,7 @@ public enum CallKind: String, Codable, Hashable, Sendable, CaseIterable {
     case busy
 }
 
-/// How many calls of a hundred are of which kind; the rest is plain.
+/// The number of calls of each kind in a hundred; the rest is plain.
 public struct CallMix: Hashable, Sendable {
     /// 0 to 100 each, 100 in all at most.
     public var percent: [CallKind: Double]
@@ -38,7 +38,7 @@ public struct CallMix: Hashable, Sendable {
     }
 }
 
-/// How long a call lasts from its answer on.
+/// The duration of a call from its answer on.
 public enum HoldTime: Hashable, Sendable {
     /// Always so long.
     case fixed(Duration)
@@ -52,7 +52,7 @@ public enum HoldTime: Hashable, Sendable {
         }
     }
 
-    /// What it is on average.
+    /// The average duration.
     public var mean: Duration {
         switch self {
         case .fixed(let time), .exponential(let time): time
@@ -60,7 +60,7 @@ public enum HoldTime: Hashable, Sendable {
     }
 }
 
-/// Which calls have their sound decoded and judged.
+/// The choice of the calls whose sound is decoded and judged.
 public enum Listening: Hashable, Sendable {
     /// Every call, while no more than so many are listened to at a time.
     case upTo(Int)
@@ -81,7 +81,7 @@ public struct LoadAccount: Hashable, Sendable {
 
 /// Calls to be made, and to be taken: from a single one to a load.
 public struct LoadPlan: Sendable {
-    /// Who is called; nil with accounts, whose first half then calls the second.
+    /// The callee; nil with accounts, whose first half then calls the second.
     public var target: URI?
     /// Registered before the first call.
     public var accounts: [LoadAccount] = []
@@ -89,7 +89,7 @@ public struct LoadPlan: Sendable {
     public var playsBothEnds = false
     /// When calls begin.
     public var arrivals = ArrivalPlan(rate: 1)
-    /// How long a step goes on before it counts; nil: a fifth of it, three seconds at most.
+    /// The time for which a step goes on before it counts; nil: a fifth of the step, three seconds at most.
     public var settling: Duration?
     /// No more are begun after so many, or so long.
     public var calls: Int?
@@ -97,27 +97,27 @@ public struct LoadPlan: Sendable {
     public var duration: Duration?
     /// At most so many at a time; those that would be more are not begun, and counted. `expectedConcurrency` tells how many a plan needs.
     public var concurrent = 100
-    /// How long calls last from their answer on.
+    /// The duration of calls from their answer on.
     public var hold = HoldTime.fixed(.seconds(10))
-    /// What calls are made to do.
+    /// The kinds of the calls.
     public var mix = CallMix()
-    /// Which calls have their sound decoded and judged.
+    /// The choice of the calls whose sound is decoded and judged.
     public var listening = Listening.upTo(64)
-    /// What comes to the callers. Where the tool plays both ends that is the other end's sound, or nothing.
+    /// The sound that the callers expect. Where the tool plays both ends this is the other end's sound, or nothing.
     public var expects = ExpectedSound.sound
     /// A caller cancels what was not answered for so long.
     public var timeout = Duration.seconds(32)
-    /// How long registrars may take until all accounts are registered; nil: as long as their transactions last.
+    /// The time that registrars have until all accounts are registered; nil: as long as their transactions last.
     public var registrationTimeout: Duration?
-    /// How long the tool's own callees ring.
+    /// The time for which the tool's own callees ring.
     public var answersAfter = Duration.zero
     /// Keys that a call of the kind `dtmf` presses.
     public var keys: [DTMFDigit] = []
-    /// Of a scenario: in place of what the mix makes of a call.
+    /// The steps of a scenario: they replace what the mix makes of a call.
     public var steps: [CallStep]?
-    /// What every caller does, in place of what `hold`, `mix` and `steps` make of it.
+    /// The script of every caller, in place of what `hold`, `mix` and `steps` make of it.
     public var script: CallScript?
-    /// What is done with calls that come and that the run did not begin; nil refuses them with 480.
+    /// The policy for incoming calls that the run did not begin; nil refuses them with 480.
     public var answering: AnswerPolicy?
     /// Whether calls carry a header by which their other end is known.
     public var marksCalls = true
@@ -131,7 +131,7 @@ public struct LoadPlan: Sendable {
 }
 
 extension LoadPlan {
-    /// How long a call may take to be answered before it counts as too slow for `expectedConcurrency`.
+    /// The time that a call may take to be answered before it counts as too slow for `expectedConcurrency`.
     private static let ringing = Duration.seconds(2)
 
     /// So many calls are up at a time, at most, when every one of the plan is begun and is answered within two seconds: rate times length,
@@ -141,7 +141,7 @@ extension LoadPlan {
         return max(1, Int(min(mean + 5 * mean.squareRoot() + 20, Double(calls ?? .max), arrivalsInAll, 20_000).rounded(.up)))
     }
 
-    /// How long a call lasts on average.
+    /// The average duration of a call.
     private var length: Duration {
         guard let steps else { return hold.mean }
         return steps.reduce(.zero) { sum, step in if case .wait(let time) = step { sum + time } else { sum + .seconds(1) } }

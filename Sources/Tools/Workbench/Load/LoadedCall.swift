@@ -6,9 +6,9 @@ import Primitives
 public struct LoadedCall: Sendable {
     /// From 1 on, in the order of their beginning.
     public var number: UInt32
-    /// What it was made to do.
+    /// The kind of the call: the task that it was given.
     public var kind: CallKind
-    /// Of the arrival plan.
+    /// The step of the arrival plan.
     public var step: Int
     /// After the first call could begin.
     public var began: Duration
@@ -22,9 +22,9 @@ public struct LoadedCall: Sendable {
     public var calleeExpected: Bool
     /// Whether its sound was decoded.
     public var isListenedTo: Bool
-    /// What each side played; 0 is nobody's number.
+    /// The signature that each side played; 0 is nobody's number.
     public var signatures: (caller: SoundSignature, callee: SoundSignature)
-    /// What the caller should hear.
+    /// The sound that the caller should hear.
     public var expects: ExpectedSound
     /// The other end tells which keys came: it is ours, or an echo.
     public var judgesKeys: Bool
@@ -36,12 +36,12 @@ public struct LoadedCall: Sendable {
     public var upAtBeginning: Set<UInt32> = []
 }
 
-/// How a run is going.
+/// The progress of a run.
 public struct LoadProgress: Hashable, Sendable {
-    /// How far a run has come.
+    /// Phases of a run.
     public enum Phase: String, Codable, Hashable, Sendable { case registering, running, ending, over }
 
-    /// How far the run has come.
+    /// The phase of the run.
     public var phase = Phase.registering
     /// Accounts that are registered, of all that are to be.
     public var registered = 0, accounts = 0
@@ -51,15 +51,15 @@ public struct LoadProgress: Hashable, Sendable {
     public var skipped = 0
     /// Not begun, because the tool had no port left.
     public var withoutPort = 0
-    /// Of the plan: it offered less than it was to.
+    /// Calls of the plan that were not begun: the tool offered less than it had to.
     var notBegun: Int { skipped + withoutPort }
     /// INVITEs that came and belong to no call of this run.
     public var strangers = 0
-    /// Of the arrival plan; its rate.
+    /// The step of the arrival plan.
     public var step = 0
     /// Calls a second at present.
     public var rate = 0.0
-    /// How late calls were begun, by the plan.
+    /// The lateness with which calls were begun, by the plan.
     public var lateness = Lateness()
 
     /// Nothing has begun.

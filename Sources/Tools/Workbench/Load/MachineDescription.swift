@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a run was made on.
+/// The machine on which a run was made.
 public struct MachineDescription: Codable, Hashable, Sendable {
     /// As the kernel names it; nil where it does not.
     public var processor: String?

@@ -1,15 +1,15 @@
 import Glibc
 import Runtime
 
-/// What the kernel says of this process and its machine at one moment. What it does not say is nil.
+/// The kernel's figures of this process and its machine at one moment. A figure that it does not give is nil.
 public struct MachineReading: Hashable, Sendable {
     /// Datagrams of the whole network namespace that were lost because a socket's buffer was full, of both families.
     public var receiveBufferErrors: UInt64?
     /// The same of what was to be sent.
     public var sendBufferErrors: UInt64?
-    /// Of all cores, in ticks.
+    /// The busy time and the whole time of all cores, in ticks.
     public var busyTicks: UInt64?, allTicks: UInt64?
-    /// Of this process.
+    /// The processor time of this process.
     public var processor: Duration
     /// Sockets, files and pipes; not those by which Dispatch waits for events, which it makes once and keeps.
     public var descriptors: Int?
@@ -64,7 +64,7 @@ public struct MachineReading: Hashable, Sendable {
         return (all - ticks[3] - ticks[4], all)
     }
 
-    /// Of this process, or of another one of the same user.
+    /// Counts the descriptors of this process, or of another one of the same user.
     public static func descriptorCount(of process: String = "self") -> Int? {
         guard let folder = opendir("/proc/\(process)/fd") else { return nil }
         defer { closedir(folder) }
@@ -82,7 +82,7 @@ public struct MachineReading: Hashable, Sendable {
         return count > 0 ? String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 
-    /// Of this process, or of another one.
+    /// Reads the resident memory of this process, or of another one, in bytes.
     public static func residentBytes(of process: String = "self") -> UInt64? {
         let words = text(of: "/proc/\(process)/statm")?.split(separator: " ") ?? []
         return words.count > 1 ? UInt64(words[1]).map { $0 * UInt64(sysconf(Int32(_SC_PAGESIZE))) } : nil

@@ -14,7 +14,7 @@ public enum ExpectedSound: String, Hashable, Sendable, CaseIterable {
     case nothing
 }
 
-/// What one end of a call sent and received in a stretch of time. A value.
+/// The media that one end of a call sent and received in a stretch of time. A value.
 struct EndMedia {
     var now: MediaStatistics
     /// When the stretch began.
@@ -27,7 +27,7 @@ struct EndMedia {
 
     var sent: UInt64 { now.sending.packets &- before.sending.packets }
     var received: UInt64 { now.receiving.packets &- before.receiving.packets }
-    /// What reached the socket: also what came before this end was ready, and what it had no codec for.
+    /// Packets that reached the socket: also those that came before this end was ready, and those that it had no codec for.
     var reached: UInt64 {
         let (late, early) = (now.refused, before.refused)
         return distinct + (late.notStarted &- early.notStarted) + foreign
@@ -41,9 +41,9 @@ struct EndMedia {
     var expected: UInt64 { (now.receiving.expected ?? 0) - min(now.receiving.expected ?? 0, before.receiving.expected ?? 0) }
 }
 
-/// How much of the sound that was due came to one end: one rule, for a call that is over and for the window of a step. A value.
+/// The part of the due sound that came to one end. One rule serves a call that is over and the window of a step. A value.
 struct SoundArrival {
-    /// Where the sound that is due comes from. A target may be silent for a while; a prompt may end.
+    /// The origin of the sound that is due. A target may be silent for a while; a prompt may end.
     enum Origin { case otherEnd, echo, target, prompt }
 
     /// Media that ran shorter than this proves nothing.
@@ -71,7 +71,7 @@ struct SoundArrival {
     private let isSteady: Bool
     /// From the last packet to the end of what was due.
     let silence: Duration
-    /// Of the last packet, after the answer.
+    /// The time of the last packet, after the answer.
     private let last: Duration?
 
     /// - Parameters:
@@ -126,7 +126,7 @@ struct SoundArrival {
         return (lost != nil || missing > 0) && due > 0 ? 100 * Double(missing) / Double(due) : nil
     }
 
-    /// What is wrong with it.
+    /// Finds the fault of the sound; nil: none was found.
     ///
     /// - Parameter place: appended to the words: ` in the step`.
     func fault(in place: String = "", _ direction: Finding.Direction? = nil) -> Finding? {

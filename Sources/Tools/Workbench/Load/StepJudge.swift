@@ -9,10 +9,10 @@ import RTP
 struct StepJudge {
     /// Unanswered for longer is a measurement: its set-up takes at least so long.
     private static let slow = Duration.milliseconds(500)
-    /// What shows at the end of a call only; the rest may lie long back then.
+    /// Faults that show only at the end of a call; the other faults may lie long before it.
     private static let faultsOfTheEnd: Set<Finding.Kind> = [.endedEarly, .noEnd, .forgottenEnd, .failure]
 
-    /// What each step has come to whose window is closed.
+    /// The tally of each step whose window is closed.
     private(set) var steps: [Int: LoadTally] = [:]
     /// Calls that are over, and when their caller was; until the window closes.
     private var over: [(figures: CallFigures, ended: Duration)] = []
@@ -80,7 +80,7 @@ struct StepJudge {
             findings: [])
     }
 
-    /// What one end sent and received in the window; nil where nobody looked when that began.
+    /// Gives the media that one end sent and received in the window; nil where no reading was taken when the window began.
     private static func media(_ end: StepReading.End, _ reading: StepReading) -> EndMedia? {
         let from = reading.began + reading.window.from
         guard let now = end.now, let answered = end.answered, end.before != nil || answered >= from else { return nil }

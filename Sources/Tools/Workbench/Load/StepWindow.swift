@@ -3,14 +3,14 @@ import Primitives
 
 /// The part of a step of the plan by which it is judged: from when it has settled until its end. Times are after the beginning of the run.
 public struct StepWindow: Hashable, Sendable {
-    /// Of the plan, from 0 on.
+    /// The step of the plan, from 0 on.
     public var step: Int
     /// The first moment that counts, and the first that does not any more.
     public var from: Duration, to: Duration
 
     func holds(_ time: Duration) -> Bool { time >= from && time < to }
 
-    /// Of every step that has an end, from one on that begins at a time.
+    /// Makes the windows of all steps that have an end, from the step `first` on, which begins at `time`.
     static func all(of plan: ArrivalPlan, settling: Duration?, from first: Int = 0, at time: Duration = .zero) -> [StepWindow] {
         var begin = time, windows: [StepWindow] = []
         for (index, step) in plan.steps.enumerated().dropFirst(first) {
@@ -26,13 +26,13 @@ public struct StepWindow: Hashable, Sendable {
     private static func usual(for length: Duration) -> Duration { min(.seconds(3), .nanoseconds(length.wholeNanoseconds / 5)) }
 }
 
-/// What a step shows at its end of the calls that nobody has ended.
+/// The state of the calls that nobody has ended, at the end of a step.
 public struct StepReading: Sendable {
     /// A call that is up or under way.
     public struct Call: Sendable {
         /// From 1 on, in the order of their beginning.
         public var number: UInt32
-        /// What it was made to do.
+        /// The kind of the call: the task that it was given.
         public var kind: CallKind
         /// The end that called.
         public var caller: End
@@ -59,7 +59,7 @@ public struct StepReading: Sendable {
         public var soundDueSince: Instant?
     }
 
-    /// Which part of the plan it is about.
+    /// The part of the plan that the reading is about.
     public var window: StepWindow
     /// When the first call of the run could begin.
     public var began: Instant
@@ -67,7 +67,7 @@ public struct StepReading: Sendable {
     public var calls: [Call]
     /// Calls of the window that the tool did not begin, at its limit of calls at a time or for want of a port.
     public var notBegun = 0
-    /// Of the calls that were begun in the window, by the plan.
+    /// The lateness of the calls that were begun in the window, by the plan.
     var lateness = Lateness()
 }
 
@@ -142,7 +142,7 @@ extension LoadClient {
             before: past[leg], now: present[leg], soundDueSince: record.soundDueSince)
     }
 
-    /// Of the calls that are connected: of all, or of so many in their order.
+    /// Reads the statistics of the connected calls: of all, or of the first `mostLookedAt` by their numbers.
     private func statistics(at now: Instant) -> [MediaLegID: MediaStatistics] {
         var statistics: [MediaLegID: MediaStatistics] = [:]
         for number in open.keys.sorted().prefix(Self.mostLookedAt) {

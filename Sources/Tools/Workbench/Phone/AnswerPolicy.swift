@@ -1,6 +1,6 @@
 import Primitives
 
-/// What a telephone of ours does with calls that come in and that it did not begin itself.
+/// The treatment of incoming calls that a telephone of ours did not begin itself.
 public struct AnswerPolicy: Sendable {
     /// Rings so long, then answers; nil never answers.
     public var answersAfter: Duration? = .milliseconds(200)
@@ -12,7 +12,7 @@ public struct AnswerPolicy: Sendable {
     public var maximumCalls = 8
     /// Ends after so many calls; nil goes on until it is told to stop.
     public var totalCalls: Int?
-    /// What is done with a call that is answered.
+    /// The script of a call that is answered.
     public var script = CallScript()
 
     /// Rings for 200 ms and answers, eight calls at a time.
@@ -20,7 +20,7 @@ public struct AnswerPolicy: Sendable {
 
     enum Verdict: Equatable { case ring, refuse(Int) }
 
-    /// What becomes of a call.
+    /// Decides on a call.
     /// - Parameters:
     ///   - number: from 1 on.
     ///   - calls: that are there already.

@@ -9,7 +9,7 @@ struct CallMedia {
     private(set) var reservation: PortReservation?
     private(set) var isOpen = false
     private(set) var isRunning = false
-    /// Of the whole call; there when it has ended and had been opened.
+    /// The statistics of the whole call; set when it has ended and had been opened.
     private(set) var statistics: MediaStatistics?
     private let plane: any MediaPlane
 

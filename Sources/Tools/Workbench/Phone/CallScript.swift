@@ -15,7 +15,7 @@ public enum CallStep: Hashable, Sendable {
     /// The last step: what stands behind it is not done.
     case hangUp
 
-    /// How often it makes what is played wait: each key does, and a hold.
+    /// Number of times that it makes the sound that is played wait: once for each key, and once for a hold.
     fileprivate var interruptions: Int { self == .hold ? 1 : keys.count }
 
     /// Those that it presses.
@@ -24,15 +24,15 @@ public enum CallStep: Hashable, Sendable {
     }
 }
 
-/// What a telephone of ours does with one call once it is connected, and what it hopes to hear.
+/// The actions of a telephone of ours in one call once it is connected, and the sound that it expects.
 public struct CallScript: Sendable {
-    /// What should arrive, for the verdict.
+    /// The sound that should arrive, for the verdict.
     public enum Expectation: Sendable {
         /// Any sound, to the end of the call.
         case sound
         /// Any sound, which may end before the call does: an announcement.
         case prompt
-        /// What we play, back again.
+        /// The sound that we play, back again.
         case echo
         /// One frequency in Hz.
         case tone(Double)
@@ -42,19 +42,19 @@ public struct CallScript: Sendable {
         case nothing
     }
 
-    /// What is sent.
+    /// The sound that is sent.
     public var source = MediaSource.silence
-    /// What should arrive, for the verdict.
+    /// The sound that should arrive, for the verdict.
     public var expectation = Expectation.sound
     /// Keys to press after the connection, and how long after it.
     public var digits: [DTMFDigit] = []
-    /// How long after the connection the keys are pressed.
+    /// The time from the connection until the keys are pressed.
     public var digitsAfter = Duration.milliseconds(500)
     /// Hang up so long after the connection; nil leaves it to the other side.
     public var duration: Duration?
     /// Hang up so long after the last packet of `.samples`; nil goes on.
     public var hangUpAfterPlaying: Duration?
-    /// What else is done after the connection, one after the other.
+    /// Further steps after the connection, one after the other.
     public var steps: [CallStep] = []
     /// Whether what comes is decoded and kept for the verdict; without it only packets are counted.
     public var listens = true
@@ -64,6 +64,6 @@ public struct CallScript: Sendable {
     /// Silence is sent, and any sound is expected.
     public init() {}
 
-    /// How often its steps make what is played wait.
+    /// Number of times that its steps make the sound that is played wait.
     var interruptions: Int { steps.reduce(0) { $0 + $1.interruptions } }
 }

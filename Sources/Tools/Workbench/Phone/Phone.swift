@@ -9,7 +9,7 @@ import UserAgent
 ///
 /// Lives on one lane and is told the time. Its owner passes datagrams to `agent` and what media has to say to `receive`.
 public final class Phone {
-    /// Who it is.
+    /// The identity of the telephone.
     public let identity: PhoneIdentity
     /// The SIP side.
     public let agent: UserAgent
@@ -22,7 +22,7 @@ public final class Phone {
     /// Reads texts (MESSAGE, RFC 3428), in calls and outside of them, where the agent allows that method. Without it they are answered 405.
     public var onMessage: ((Message, Instant) -> Void)?
 
-    /// Of a text, in bytes; RFC 3428 §8 has 1,300.
+    /// The longest text that is read, in bytes; RFC 3428 §8 has 1,300.
     private static let longestText = 16_384
 
     let plane: any MediaPlane
@@ -120,7 +120,7 @@ public final class Phone {
         Unanswered(flow: flow, status: status, isPortUnreachable: isPortUnreachable, waited: waited)
     }
 
-    /// What media has to say about a leg.
+    /// Passes an event of the media to the call of its leg.
     public func receive(_ event: MediaEvent, of leg: MediaLegID, at now: Instant) { calls[leg]?.receive(event, at: now) }
 
     /// When `advance` next has something to do; nil while nothing is waited for.
@@ -141,28 +141,28 @@ public final class Phone {
         return due.map { alarms.arm(leg, at: $0) }
     }
 
-    /// How late the sound of all calls left since the last time; empty where nobody measures it.
+    /// Takes the lateness with which the sound of all calls left since the last time; empty where nobody measures it.
     func takePacing() -> Lateness { (plane as? MediaLanes)?.takePacing() ?? Lateness() }
-    /// What the scheduler gives to the threads that send.
+    /// The priority that the scheduler gives to the threads that send.
     var urgency: Poller.Urgency { (plane as? MediaLanes)?.urgency ?? .normal }
     func measurePacing() { (plane as? MediaLanes)?.measurePacing() }
 
-    /// Of the media of a call so far; nil where there is none.
+    /// Gives the statistics of the media of a call so far; nil where it has no media.
     func statistics(of leg: MediaLegID, at now: Instant) -> MediaStatistics? { try? plane.statistics(of: leg, at: now) }
 
-    /// What is alive. All zero when nothing is going on.
+    /// Counts of all that is alive. All are zero when nothing is going on.
     public struct Counts: Hashable, Sendable {
         /// Calls whose media is not gone.
         public var calls: Int
         /// Alarms that are set.
         public var timers: Int
-        /// Of SIP.
+        /// The counts of SIP.
         public var agent: UserAgent.Counts
-        /// Of media.
+        /// The counts of media.
         public var media: MediaCounts
     }
 
-    /// What is alive now.
+    /// Counts what is alive now.
     public func counts(at now: Instant) -> Counts {
         Counts(calls: calls.count, timers: alarms.count, agent: agent.counts, media: plane.counts(at: now))
     }

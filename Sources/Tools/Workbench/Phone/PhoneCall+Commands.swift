@@ -5,7 +5,7 @@ import SDP
 import SIP
 import UserAgent
 
-// What somebody wants of a call while it is there, besides what its script does.
+// Commands to a call while it is there, besides the steps of its script.
 extension PhoneCall {
     /// Sends silence in place of what is played, or what is played again. The call's other end hears no other difference.
     ///

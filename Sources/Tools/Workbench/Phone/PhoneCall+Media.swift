@@ -7,7 +7,7 @@ import UserAgent
 // The media side of the call's life.
 extension PhoneCall {
     func plan(_ audio: NegotiatedAudio) -> MediaPlan {
-        // What comes back as it came cannot be made silent: silence of our own takes its place.
+        // Sound that is sent back as it came cannot be made silent: silence of our own takes its place.
         let source = isMuted && script.source == .echo ? .quiet : script.source
         var plan = MediaPlan(localAddress: identity.mediaAddress, audio: audio, source: source, sink: script.listens ? .record : .none)
         plan.sendsSilence = isMuted
@@ -22,7 +22,7 @@ extension PhoneCall {
         }
     }
 
-    /// What was agreed, for the record.
+    /// Notes the codec and the encryption that were agreed, for the record.
     func note(_ audio: NegotiatedAudio) {
         record.codec = audio.primary.codec.name
         record.encryption = MediaEncryption(audio.security)

@@ -5,9 +5,9 @@ import RTP
 import SDP
 import UserAgent
 
-// What the script wants done while the call is connected.
+// Steps of the script while the call is connected.
 extension PhoneCall {
-    /// How long keys may take, and a second more for each.
+    /// The time that keys may take, and a second more for each.
     private static let timeoutForKeys = Duration.seconds(2)
 
     /// Takes steps until one has to be waited for.
@@ -54,7 +54,7 @@ extension PhoneCall {
         return true
     }
 
-    /// What was left of the call when the keys began is left now.
+    /// Ends the wait for keys. The call has the same time left as when the keys began.
     private func endWaitForKeys(at now: Instant) {
         guard keysUnderWay.take() != nil, let until = stepsAt else { return }
         hangsUpAt = hangsUpAt.map { now + ($0 - until) }

@@ -12,7 +12,7 @@ import UserAgent
 /// Media exists only between answer and end: sockets are bound when the 2xx was parsed, or is about to leave; packets flow from our
 /// ACK on, or from theirs; none leaves after the BYE. Early media is not opened. Lives on its phone's lane.
 public final class PhoneCall {
-    /// What happens to a call, in the order in which it happens.
+    /// Events of a call, in the order in which they happen.
     public enum Event: Sendable {
         /// A message of this call, in the order of the wire.
         case traced(SessionEvent.Direction, Message, retransmission: Bool)
@@ -32,9 +32,9 @@ public final class PhoneCall {
         case holdChanged(isHolding: Bool), holdRefused(status: Int)
         /// A key of the other side; and ours have all left.
         case digit(DTMFDigit), digitsSent
-        /// What we play is heard no more, or again.
+        /// The sound that we play is heard no more, or again.
         case muted(Bool)
-        /// How far the transfer is that we asked for. 200 or more is the last: 2xx when it is done, else why everything is as before.
+        /// The progress of the transfer that we asked for. 200 or more is the last: 2xx when it is done, else why everything is as before.
         case transferProgress(status: Int)
         /// Heard just now; up to a second. Only where the script wants it.
         case recorded([Int16], sampleRate: Int)
@@ -42,7 +42,7 @@ public final class PhoneCall {
         case ended(CallRecord)
     }
 
-    /// How far a call has come.
+    /// States of a call.
     public enum State: Hashable, Sendable {
         /// Before the answer. Next: all others.
         case inviting
@@ -56,9 +56,9 @@ public final class PhoneCall {
         case closed
     }
 
-    /// How far it has come.
+    /// The state of the call.
     public internal(set) var state = State.inviting
-    /// What is known of it so far; whole when it is over.
+    /// The record of the call so far; it is complete when the call is over.
     public internal(set) var record: CallRecord
     /// Nil before the INVITE is sent.
     public internal(set) var session: InviteSession?
@@ -68,13 +68,13 @@ public final class PhoneCall {
     public internal(set) var isMuted = false
 
     unowned let phone: Phone
-    /// Who we are in it.
+    /// Our identity in the call.
     let identity: PhoneIdentity
     let script: CallScript
     var media: CallMedia
-    /// How far its dialog has come, and what was agreed.
+    /// The state of its dialog, and what was agreed.
     var signalling: CallSession
-    /// What we have asked for by a re-INVITE that is not answered: to hold or not.
+    /// The hold that we have asked for by a re-INVITE that is not answered: to hold or not.
     var wishesHold: Bool?
     /// Any message of the other side has come.
     var hasResponse = false
@@ -95,9 +95,9 @@ public final class PhoneCall {
     var isPressing = false
     private var alarm: (token: TimerToken, due: Instant)?
 
-    /// How long after the end media may still tell what it had heard before.
+    /// The time after the end in which media may still report what it had heard before.
     static let lingering = Duration.milliseconds(50)
-    /// How long after a hang-up a first response may come, which a CANCEL waits for (RFC 3261 §9.1): the INVITE was sent three times then.
+    /// The time after a hang-up for a first response, which a CANCEL waits for (RFC 3261 §9.1): the INVITE was sent three times then.
     private static let timeoutAfterHangUp = Duration.seconds(2)
 
     init(phone: Phone, leg: MediaLegID, peer: Text, isOutgoing: Bool, identity: PhoneIdentity, script: CallScript, at now: Instant)
@@ -139,7 +139,8 @@ public final class PhoneCall {
     /// We call, and nothing has come back.
     var isUnheard: Bool { record.isOutgoing && !hasResponse }
 
-    /// Where nothing at all has come the call is over now, and not when the transaction is; the session sees to what may still come.
+    /// Gives up. If no response at all has come, the call is over now, and not when the transaction is.
+    /// The session handles what may still come.
     private func giveUp(at now: Instant) {
         givesUpAt = nil
         guard isUnheard else { return hangUp(at: now) }
@@ -222,7 +223,7 @@ public final class PhoneCall {
 
     func report(_ event: Event, at now: Instant) { phone.report(event, of: self, at: now) }
 
-    /// What media has to say.
+    /// Takes an event of the media.
     func receive(_ event: MediaEvent, at now: Instant) {
         switch event {
         case .recorded(let samples, let rate):

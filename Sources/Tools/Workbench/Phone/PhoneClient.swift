@@ -1,7 +1,7 @@
 import Primitives
 import UserAgent
 
-/// What drives a `Phone`: a caller or an answerer.
+/// A caller or an answerer that drives a `Phone`.
 public protocol PhoneClient: SignallingEndpoint {
     /// The telephone that it drives.
     var phone: Phone { get }

@@ -3,11 +3,11 @@ import SDP
 import SIP
 import UserAgent
 
-/// Who a telephone of ours is, and by what way it reaches the world.
+/// The identity of a telephone of ours, and the way by which it reaches the world.
 public struct PhoneIdentity: Sendable {
     /// The user part of its address of record.
     public var user: Text
-    /// Of its address of record, `user@domain`; also what it registers with.
+    /// The domain of its address of record, `user@domain`; also of its registration.
     public var domain: Text
     /// The name that the called are shown.
     public var displayName: Text?
@@ -15,13 +15,13 @@ public struct PhoneIdentity: Sendable {
     public var credentials: Credentials?
     /// To the server or the peer: every request outside of a dialog goes this way.
     public var flow: Flow
-    /// Where its media sockets are bound, and what it tells the other side.
+    /// The address at which its media sockets are bound, and which it tells the other side.
     public var mediaAddress: IPAddress
     /// In order of preference.
     public var codecs: [Codec]
     /// Whether its media is encrypted.
     public var srtp = SRTPPolicy.off
-    /// How its own offers agree on keys; those of others are answered either way.
+    /// The way in which its own offers agree on keys; offers of others are answered either way.
     public var keying = SRTPKeying.sdes
 
     /// - Parameters:

@@ -4,13 +4,13 @@ import UserAgent
 
 /// A request that nobody answered: what the stack calls 408 or 503 then is a status that nobody sent.
 struct Unanswered {
-    /// Where it went.
+    /// The flow by which the request went.
     var flow: Flow
     /// As the stack names it: 503 where nothing could be sent, 408 where nothing came.
     var status: Int
     /// The network said that nobody takes datagrams there (ICMP).
     var isPortUnreachable = false
-    /// How long it was waited for.
+    /// The time for which an answer was waited for.
     var waited: Duration?
 
     /// For a person.
@@ -34,6 +34,6 @@ public struct RegistrationFailure: Hashable, Sendable {
 
     init(status: Int?, words: Text?) { (self.status, self.words) = (status, words) }
 
-    /// What follows `the registration failed`.
+    /// The words that follow `the registration failed`.
     public var suffix: String { status.map { " with \($0)" } ?? words.map { ": \($0)" } ?? "" }
 }

@@ -7,7 +7,7 @@ public struct Distribution: Sendable {
     /// Without values.
     public init() {}
 
-    /// How many values were recorded.
+    /// Number of values that were recorded.
     public var count: UInt64 { histogram.totalCount }
 
     /// Below zero counts as zero.
@@ -39,13 +39,13 @@ public struct Distribution: Sendable {
     public struct Step: Codable, Hashable, Sendable {
         /// The greatest value in it, in the unit of the metric.
         public var upTo: Double
-        /// How many values are in it.
+        /// Number of values in it.
         public var count: UInt64
     }
 
     /// The figures of a distribution, in the unit of the metric.
     public struct Summary: Codable, Hashable, Sendable {
-        /// How many values there were.
+        /// Number of values.
         public var count: UInt64
         public var min: Double, mean: Double
         /// Nil where too few values are known.
@@ -59,7 +59,7 @@ public struct Distribution: Sendable {
 }
 
 enum Percentile {
-    /// How many values tell a percentile: one must lie beyond it. 20 for p5 and p95, 100 for p99, 1 for p0 and p100.
+    /// Gives the number of values that a percentile needs: one must lie beyond it. 20 for p5 and p95, 100 for p99, 1 for p0 and p100.
     static func valuesNeeded(for percent: Double) -> UInt64 {
         let beyond = min(percent, 100 - percent)
         return beyond > 0 ? UInt64((100 / beyond - 1e-9).rounded(.up)) : 1

@@ -14,7 +14,7 @@ public struct LoadBaseline: Codable, Hashable, Sendable {
             return name.padding(to: 24) + " " + values + (ratio.map { " (\(Number.text($0)) ×)" } ?? "")
         }
 
-        /// Of both directions together.
+        /// Whether the metric is of both directions together.
         var isShort: Bool { !name.contains("_out_") && !name.contains("_in_") && !name.hasPrefix("r_") }
     }
 

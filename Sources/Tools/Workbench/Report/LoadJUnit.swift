@@ -7,7 +7,7 @@ public enum LoadJUnit {
         var failure: String?
         /// Not measured: the run could not be judged.
         var isError = false
-        /// What was found, and is no failure.
+        /// A remark on what was found and is no failure.
         var remark: String?
 
         func excused(_ isExcused: Bool) -> Case { isExcused ? Case(group: group, name: name, remark: failure) : self }

@@ -1,6 +1,6 @@
-/// What is measured of every call, by the name that reports and service levels use.
+/// The metrics of every call, by the names that reports and service levels use.
 ///
-/// Of sound there are three of each: `_out` of what the caller sends, `_in` of what it hears, and without either the worse of both.
+/// For sound there are three of each: `_out` of what the caller sends, `_in` of what it hears, and without either the worse of both.
 public enum LoadMetric: String, Codable, Hashable, Sendable, CaseIterable {
     case setup, ring, answer, media, end
     case inviteTransit = "invite_transit", answerTransit = "answer_transit", byeTransit = "bye_transit"
@@ -41,10 +41,10 @@ public enum LoadMetric: String, Codable, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Of one direction alone.
+    /// Whether the metric is of one direction alone.
     var isOfDirection: Bool { rawValue.hasSuffix("_out") || rawValue.hasSuffix("_in") }
 
-    /// Of a call; nil: not measured.
+    /// Gives the value of a call; nil: not measured.
     func value(of call: CallFigures) -> Double? {
         switch self {
         case .setup: call.setup

@@ -5,13 +5,13 @@ public struct LoadReport: Codable, Sendable {
     /// The form of this report. Another number means that a field has another meaning, or is gone.
     public static let schema = "hookswitch.load/1"
 
-    /// What was asked for.
+    /// The parameters that the run was asked for.
     public struct Run: Codable, Hashable, Sendable {
         /// The command line, without passwords.
         public var command: String
         /// The target, as it was given.
         public var target: String
-        /// What signalling went over: udp, tcp or tls.
+        /// The transport of signalling: udp, tcp or tls.
         public var transport: String
         /// The version of the tool.
         public var version: String
@@ -39,11 +39,11 @@ public struct LoadReport: Codable, Sendable {
     public struct Encryption: Codable, Hashable, Sendable {
         /// SRTP with keys from the descriptions (RFC 4568), SRTP with keys from a handshake (RFC 5764), and plain RTP.
         public var sdes: Int, dtls: Int, clear: Int
-        /// Of all these ends, in percent; nil where there were none.
+        /// The encrypted part of all these ends, in percent; nil where there were none.
         public var share: Double?
     }
 
-    /// How many calls came to what.
+    /// Numbers of calls by their outcome.
     public struct Counts: Codable, Hashable, Sendable {
         /// All that were begun, and those that were answered; then by outcome: good, answered with a finding, not answered, and those
         /// that this machine could not make.
@@ -67,7 +67,7 @@ public struct LoadReport: Codable, Sendable {
         public var ser: Double?, seer: Double?, isa: Double?, scr: Double?, failed: Double?
     }
 
-    /// Of all calls together.
+    /// Sums over all calls together.
     public struct Totals: Codable, Hashable, Sendable {
         /// Seconds of conversation.
         public var talkTime: Double
@@ -79,19 +79,19 @@ public struct LoadReport: Codable, Sendable {
     public struct Found: Codable, Hashable, Sendable {
         /// The kind of the finding.
         public var kind: Finding.Kind
-        /// How many calls.
+        /// Number of calls.
         public var calls: Int
         /// The first of them.
         public var numbers: [UInt32]
-        /// Where they lie at equal distances.
+        /// The pattern of the numbers, where they lie at equal distances.
         public var pattern: String?
-        /// Of the first.
+        /// The words of the first of these findings.
         public var text: String
-        /// Which ways the sound went; nil where it is not of sound.
+        /// Directions of the sound; nil where the finding is not of sound.
         public var directions: [Finding.Direction]?
-        /// Of the first, after its answer; nil where it is not known when it began.
+        /// The time of the first of these findings after the answer, in seconds; nil where it is not known when it began.
         public var second: Double?
-        /// What was found in the same calls and is brought about by this: in how many.
+        /// Findings in the same calls that this one causes, with the number of their calls.
         public var consequences: [String: Int]?
     }
 
@@ -99,7 +99,7 @@ public struct LoadReport: Codable, Sendable {
     public struct StepResult: Codable, Hashable, Sendable {
         /// Calls a second that were to be begun.
         public var rate: Double
-        /// How many were begun and judged.
+        /// Number of calls that were begun and judged.
         public var calls: Int
         /// The rate was not offered: the tool kept so many back (`--concurrent`, ports).
         public var notBegun: Int
@@ -107,11 +107,11 @@ public struct LoadReport: Codable, Sendable {
         public var failedPercent: Double?
         public var setupP95: Double?
         public var packetLatenessP99: Double?
-        /// How often it was run: again where it failed and the tool was late itself.
+        /// Number of times that the step was run: it is run again where it failed and the tool was late itself.
         public var attempts: Int
         /// The tool was late in the last of them.
         public var isToolLate: Bool
-        /// How each term came out in this step.
+        /// The verdict on each term in this step.
         public var slo: [ServiceLevel.Verdict]
         /// Nil where no level was given.
         public var state: ServiceLevel.Verdict.State?
@@ -123,17 +123,17 @@ public struct LoadReport: Codable, Sendable {
     public struct Knee: Codable, Hashable, Sendable {
         /// Calls a second of the last step that passed; nil: not even the first.
         public var lastKept: Double?
-        /// Of the first that failed.
+        /// The rate of the first step that failed.
         public var firstBroken: Double?
-        /// Of the first step that the tool did not offer in full: nothing is known from it on.
+        /// The rate of the first step that the tool did not offer in full: nothing is known from it on.
         public var firstNotOffered: Double?
-        /// Of the first step that had too few calls for a term.
+        /// The rate of the first step that had too few calls for a term.
         public var firstNotMeasured: Double?
         /// The terms that failed, or were not measured.
         public var broken: [String]
         /// The tool was late in the step that failed, whenever it was run.
         public var isToolsOwn: Bool
-        /// How often that step was run.
+        /// Number of times that this step was run.
         public var attempts: Int
 
         /// Whether the target ended the search, or the ramp.
@@ -156,7 +156,7 @@ public struct LoadReport: Codable, Sendable {
     /// By the name of each `LoadMetric` that was measured; the values are in its unit.
     public var histograms: [String: [Distribution.Step]]
     public var findings: [Found]
-    /// How each term of `--slo` came out over the whole run; empty where none was given.
+    /// The verdict on each term of `--slo` over the whole run; empty where none was given.
     public var slo: [ServiceLevel.Verdict]
     /// The steps of a ramp, in their order; empty without one.
     public var steps: [StepResult]
@@ -177,7 +177,7 @@ public struct LoadReport: Codable, Sendable {
     public var isNothingJudged: Bool { counts.cutOff > 0 && counts.good + counts.faulty + counts.failed == 0 }
 }
 
-/// What a run leaks.
+/// Leaks of a run.
 public struct LeakReport: Codable, Hashable, Sendable {
     /// `5 media sockets of the tool`; empty when everything is back to where it was.
     public var leftovers: [String]
@@ -185,9 +185,9 @@ public struct LeakReport: Codable, Hashable, Sendable {
     public var memory: MemoryFigures
     /// Resident memory of the gateway; nil where its process was not named.
     public var targetMemory: MemoryFigures?
-    /// What the gateway's journal says was opened and closed since the run began, where one was given.
+    /// Numbers from the gateway's journal of what was opened and closed since the run began, where a journal was given.
     public var journal: [String: Int]?
-    /// What was given, but could not be judged, and why.
+    /// The input that was given but could not be judged, and the reason.
     public var notJudged: String?
 
     /// Whether nothing is left over.

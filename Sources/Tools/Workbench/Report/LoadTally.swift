@@ -1,12 +1,12 @@
-/// What many calls came to, added up as they end. A value; the same for a whole run and for one step of it.
+/// The sums over many calls, added up as the calls end. A value; the same for a whole run and for one step of it.
 public struct LoadTally: Sendable {
     /// Calls that are over.
     public private(set) var calls = 0
     /// Calls that got a 200.
     public private(set) var answered = 0
-    /// How many had which outcome.
+    /// Number of calls with each outcome.
     public private(set) var outcomes: [CallFigures.Outcome: Int] = [:]
-    /// How many were of which kind.
+    /// Number of calls of each kind.
     public private(set) var kinds: [CallKind: Int] = [:]
     /// Final statuses of INVITEs; 0 for none.
     public private(set) var statuses: [Int: Int] = [:]
@@ -39,7 +39,7 @@ public struct LoadTally: Sendable {
         if call.status == 0, call.outcome == .failed { unheard += 1 }
         outcomes[call.outcome, default: 0] += 1
         kinds[call.kind, default: 0] += 1
-        // What was said to our CANCEL is no answer to the call, and what our own callee refused is none of the target's.
+        // An answer to our CANCEL is no answer to the call, and a refusal by our own callee is not the target's.
         if call.outcome != .cutOff, call.outcome != .notTried { statuses[call.status, default: 0] += 1 }
         retransmissions += call.retransmissions
         if call.isAnswered { talkTime += (call.duration ?? 0) / 1_000 }
@@ -99,13 +99,13 @@ public struct LoadTally: Sendable {
 public struct FoundCalls: Sendable {
     static let kept = 1_000
 
-    /// How many.
+    /// Number of calls.
     public private(set) var count = 0
     /// The numbers of the first thousand, in the order in which they ended.
     public private(set) var numbers: [UInt32] = []
     /// The first one.
     public private(set) var first: Finding?
-    /// Which ways the sound went, and what else was found with it and is its consequence.
+    /// Directions of the sound, and the other findings in the same calls that are a consequence of it.
     public private(set) var directions: Set<Finding.Direction> = []
     public private(set) var consequences: [Finding.Kind: Int] = [:]
     private var last: UInt32?

@@ -62,7 +62,7 @@ public enum LoadText {
 
     private static func sample(_ report: LoadReport) -> [String] { sampleNote(report).map { ["note         \($0)"] } ?? [] }
 
-    /// What is told of the first calls alone, where there were more than are kept.
+    /// Writes the note that some figures are of the first calls alone, where there were more calls than are kept.
     static func sampleNote(_ report: LoadReport) -> String? {
         guard report.callsLeftOut > 0 else { return nil }
         let first = report.calls.count == 1 ? "the first call alone makes" : "the first \(report.calls.count) calls alone make"

@@ -28,7 +28,7 @@ public struct LoadVerdict: Hashable, Sendable, Encodable {
 extension LoadReport {
     public var exitCode: Int32 { verdict.exitCode }
 
-    /// What is wrong with the target goes before what makes a run invalid; what leaks is wrong in any case.
+    /// The verdict. Faults of the target go before the reasons that make a run invalid; a leak is a fault in any case.
     public var verdict: LoadVerdict {
         let failures = failures, wrong = (validity.blamesTarget ? failures : []) + leakReasons
         guard wrong.isEmpty else { return LoadVerdict(word: .failed, reasons: wrong) }
@@ -38,7 +38,7 @@ extension LoadReport {
 
     private var leakReasons: [String] { leaks.map { $0.isClean ? [] : ["leaks: \($0.leftovers.joined(separator: ", "))"] } ?? [] }
 
-    /// What the target is blamed for.
+    /// Failures that the target is blamed for.
     private var failures: [String] {
         if isNothingJudged { return [] }
         if counts.begun == 0 { return ["no call was begun"] }

@@ -12,7 +12,7 @@ public struct ServiceLevel: Hashable, Sendable {
         public var text: String
         /// The figure on the left.
         public var quantity: Quantity
-        /// How it is compared.
+        /// The comparison.
         public var comparison: Comparison
         /// The number on the right, in the unit of the metric, or in percent.
         public var limit: Double
@@ -53,7 +53,7 @@ public struct ServiceLevel: Hashable, Sendable {
     /// All that a term may begin with.
     public static var names: [String] { LoadMetric.allCases.map(\.rawValue) + Share.allCases.map(\.rawValue) }
 
-    /// What the names stand for that a term begins with.
+    /// Lists the quantities that these names stand for at the beginning of a term.
     static func quantities(_ names: String...) -> [(name: String, quantity: Term.Quantity)] {
         names.compactMap { name in (try? quantity(name, name)).map { (name, $0) } }
     }
@@ -104,7 +104,7 @@ public struct ServiceLevel: Hashable, Sendable {
 }
 
 extension ServiceLevel {
-    /// How one term came out.
+    /// The verdict on one term.
     public struct Verdict: Codable, Hashable, Sendable {
         /// Whether the term passed.
         public enum State: String, Codable, Hashable, Sendable {
@@ -143,7 +143,7 @@ extension ServiceLevel {
         }
     }
 
-    /// How each term came out, in their order.
+    /// Gives the verdict on each term, in their order.
     public func verdicts(on tally: LoadTally) -> [Verdict] { terms.map { Verdict($0, on: tally) } }
 
     /// Every term passed.

@@ -4,7 +4,7 @@ import Runtime
 
 /// Whether a run is valid: was the tool itself on schedule, was the rate the one that was asked for, and did the machine lose nothing?
 public struct Validity: Codable, Hashable, Sendable {
-    /// How late something of ours was, in milliseconds; a percentile is nil where too little was due to tell.
+    /// The lateness of something of ours, in milliseconds; a percentile is nil where too little was due to tell.
     public struct Late: Codable, Hashable, Sendable {
         public var count: UInt64
         @ExplicitNull public var p50: Double?
@@ -34,7 +34,7 @@ public struct Validity: Codable, Hashable, Sendable {
         }
     }
 
-    /// What was asked for and what was begun, in calls a second.
+    /// The rate that was asked for and the rate that was begun, in calls a second.
     public struct Rate: Codable, Hashable, Sendable {
         public var asked: Double?, begun: Double?
         /// Calls of the plan that were not begun: then figures are those of the calls that were let in.
@@ -45,24 +45,24 @@ public struct Validity: Codable, Hashable, Sendable {
     public private(set) var isValid: Bool
     /// The same by its name of before.
     public private(set) var isBelievable: Bool
-    /// What was found wrong may be held against the target: nothing of the tool's was late or lost. A rate that was not kept takes nothing
+    /// Whether faults may be held against the target: nothing of the tool's was late or lost. A rate that was not kept takes nothing
     /// from that, for the calls that were let in are the luckier ones.
     public private(set) var blamesTarget: Bool
     /// Why it is not valid.
     public var reasons: [String]
-    /// What else a reader must know.
+    /// Further notes that a reader must know.
     public var notes: [String]
 
-    /// What the scheduler gave to the threads that send: real time, nice -15, or no more than to others.
+    /// The priority that the scheduler gave to the threads that send: real time, nice -15, or no more than to others.
     public var priority: String
     /// Nil where too little was sent to tell.
     public var punctuality: PunctualityFigures?
-    /// Of packets that the tool sent, against t0 + n · 20 ms.
+    /// The lateness of packets that the tool sent, against t0 + n · 20 ms.
     public var packetLateness: Late?
-    /// Of calls that it began, against the plan.
+    /// The lateness of calls that the tool began, against the plan.
     public var callLateness: Late?
     public var rate: Rate
-    /// Of one core, in percent; and of all.
+    /// The load of the tool's process in percent of one core, and of the machine in percent of all cores.
     public var ownProcessor: Double
     public var machineProcessor: Double?
     public var cores: Int
@@ -82,7 +82,7 @@ public struct Validity: Codable, Hashable, Sendable {
     public var ephemeralOverlap: String?
 }
 
-/// What the verdict is made from.
+/// The evidence for the verdict.
 public struct ValidityEvidence: Sendable {
     public var packets = Lateness()
     public var calls = Lateness()
@@ -91,7 +91,7 @@ public struct ValidityEvidence: Sendable {
     public var before: MachineReading
     public var after: MachineReading
     public var elapsed: Duration
-    /// Of the plan, in calls a second; nil where it has several.
+    /// The rate of the plan, in calls a second; nil where it has several.
     public var askedRate: Double?
     /// Between the first call and the last that was due, and so the time of the rate.
     public var arriving: Duration?

@@ -37,14 +37,14 @@ extension CallRecord {
         return (there, back, there >= SignalCorrelation.threshold && back >= SignalCorrelation.threshold)
     }
 
-    /// What nobody says of a far end that went away in the middle of a call: no status, and no numbers behind the last packet.
+    /// The failure of a far end that went away in the middle of a call. No status tells it, and no numbers behind the last packet.
     private var brokenEnd: String? {
         guard answered != nil else { return nil }
         if let stop { return stop }
         return endedBy == .us && disconnected == nil ? brokenBye : nil
     }
 
-    /// What came, by what is expected.
+    /// The sound that came, compared with what is expected.
     private var arrival: SoundArrival? {
         let sound: ExpectedSound =
             switch script.expectation {
@@ -93,7 +93,7 @@ extension CallRecord {
             // An echo that stopped is one of the beginning alone, and the rest only has more places where a second of it may seem to lie.
             let sent = sent(upTo: heard.samples.count)
             compare(stop == nil ? sent : sent.map { Array($0.prefix(heard.samples.count)) }, &figures)
-            // What was played before the keys were agreed was never sent, and nobody knows how much: nothing comes back before it leaves.
+            // Sound played before the keys were agreed was never sent, and nobody knows how much. Nothing comes back before it leaves.
             figures.delay = figures.delay.flatMap { delay in lead.map { delay + $0 } }.flatMap { $0 < 0 ? nil : $0 }
         case .recording(let samples, let rate):
             compare(try? WAV(sampleRate: rate, samples: samples).resampled(to: Heard.rate).samples, &figures)
@@ -123,7 +123,7 @@ extension CallRecord {
         (figures.correlation, figures.delay) = (match.score, match.delayMilliseconds)
     }
 
-    /// What we played, at 8 kHz: the recording, as often as it was repeated; nil when it was none.
+    /// Makes the sound that we played, at 8 kHz: the recording, as often as it was repeated; nil when it was none.
     private func sent(upTo count: Int) -> [Int16]? {
         guard case .samples(let samples, let rate, let loops) = script.source, !samples.isEmpty else { return nil }
         guard let played = try? WAV(sampleRate: rate, samples: samples).resampled(to: Heard.rate).samples, !played.isEmpty else {

@@ -4,7 +4,7 @@ import RTP
 import SDP
 import SIP
 
-/// Who ended a call.
+/// The party that ended a call.
 public enum CallEnder: String, Codable, Hashable, Sendable {
     /// By BYE, CANCEL or a refusal of ours, or of theirs.
     case us, them
@@ -12,7 +12,7 @@ public enum CallEnder: String, Codable, Hashable, Sendable {
     case nobody
 }
 
-/// How the sound of a call is kept from others on the way.
+/// The protection of the sound of a call on the way.
 public enum MediaEncryption: String, Codable, Hashable, Sendable, CaseIterable {
     /// RTP as it is.
     case clear
@@ -31,11 +31,11 @@ public enum MediaEncryption: String, Codable, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What is known of one call when it is over; the sound in it is judged by `result()`, which takes its time and needs no lane.
+/// The data of one call when it is over. Its sound is judged by `result()`, which takes its time and needs no lane.
 public struct CallRecord: Sendable {
     /// Outcomes of our re-INVITEs.
     public struct Offers: Sendable {
-        /// How many were agreed.
+        /// Number of offers that were agreed.
         public var agreed = 0
         /// The status of the last one that was refused; nil: none was.
         public var refusal: Int?
@@ -47,7 +47,7 @@ public struct CallRecord: Sendable {
     public var peer: Text
     /// Whether we called.
     public var isOutgoing: Bool
-    /// Of the INVITE.
+    /// The Call-ID of the INVITE.
     public var callID: Text = .empty
     /// The final status of the INVITE; 0 when there was none.
     public var status = 0
@@ -57,7 +57,7 @@ public struct CallRecord: Sendable {
     public var isUnheard = false
     /// Its phrase, with the words of its Warning in brackets.
     public var reason: Text = .empty
-    /// Who ended it.
+    /// The party that ended the call.
     public var endedBy = CallEnder.nobody
     /// Why, where no status says it.
     public var failure: Text?
@@ -87,9 +87,9 @@ public struct CallRecord: Sendable {
     public var earlyMediaIgnored = false
     /// The name of the codec that was agreed; nil before there is one.
     public var codec: Text?
-    /// How its sound is encrypted; nil before there is an answer.
+    /// The encryption of its sound; nil before there is an answer.
     public var encryption: MediaEncryption?
-    /// Of the whole call; nil where no media was opened.
+    /// The statistics of the whole call; nil where no media was opened.
     public var statistics: MediaStatistics?
     /// Keys of the script that have left.
     public var pressed: [DTMFDigit] = []
@@ -102,14 +102,14 @@ public struct CallRecord: Sendable {
     public var soundDueSince: Instant?
     /// Keys of ours made what we played wait: it cannot be laid over what came back.
     public var playedWithPauses = false
-    /// How often we held the other side or were muted though no script asked for it.
+    /// Number of times that we held the other side or were muted though no script asked for it.
     public var pauses = 0
-    /// What was decoded of what came.
+    /// The decoded part of the sound that came.
     public var heard = Heard()
-    /// What was done with the call, and what should have been heard.
+    /// The script of the call: the actions in it, and the sound that should have been heard.
     public var script: CallScript
 
-    /// How often what was played had to wait, or was stopped: for keys of ours, and for a hold of either side.
+    /// Number of times that the sound that was played had to wait, or was stopped: for keys of ours, and for a hold of either side.
     var interruptions: Int { timesHeld + script.interruptions + pauses }
 
     /// From the answer to the end; nil where there was no media.
@@ -118,14 +118,14 @@ public struct CallRecord: Sendable {
         return EndMedia(now: statistics, answered: answered, from: answered, until: ended, dueSince: soundDueSince)
     }
 
-    /// Of our BYE, where the end was not agreed.
+    /// The result of our BYE, where the end was not agreed.
     var brokenBye: String { byeStatus.map { "the BYE was answered \($0)" } ?? "the BYE was not answered" }
 
     init(peer: Text, isOutgoing: Bool, script: CallScript, began: Instant) {
         (self.peer, self.isOutgoing, self.script, self.began, ended) = (peer, isOutgoing, script, began, began)
     }
 
-    /// Of a call that this machine had no port for.
+    /// Makes the record of a call that this machine had no port for.
     init(withoutPort peer: Text, isOutgoing: Bool, began: Instant) {
         self.init(peer: peer, isOutgoing: isOutgoing, script: CallScript(), began: began)
         (failure, couldNotBind) = ("the tool has no port for its media", true)

@@ -6,15 +6,15 @@ import RTP
 public struct CallResult: Codable, Hashable, Sendable {
     /// The other side, as a URI.
     public var peer: String
-    /// Who called.
+    /// The direction of the call: it tells who called.
     public var direction: Direction
-    /// Of the INVITE.
+    /// The Call-ID of the INVITE.
     public var callID: String
     /// The final status of the INVITE; nil where nobody sent one.
     @ExplicitNull public var status: Int?
     /// The phrase of the status, with the words of a Warning in brackets.
     public var reason: String
-    /// Who ended it.
+    /// The party that ended the call.
     public var endedBy: CallEnder
     /// Why, where no status says it.
     public var failure: String?
@@ -28,20 +28,20 @@ public struct CallResult: Codable, Hashable, Sendable {
     public var earlyMediaIgnored: Bool
     /// The name of the codec that was agreed.
     public var codec: String?
-    /// How the sound was encrypted.
+    /// The encryption of the sound.
     public var encryption: MediaEncryption?
     /// RTP; absent where no media was opened.
     public var packets: PacketFigures?
-    /// What was heard; absent where nothing was listened to.
+    /// The figures of the sound that was heard; absent where nothing was listened to.
     public var audio: AudioFigures?
     /// Keys of the other side, in their order.
     public var digitsReceived: String
     /// By the other side.
     public var timesHeld: Int
-    /// What can be said of the sound.
+    /// The verdict on the sound.
     public var verdict: AudioVerdict
 
-    /// Who called: we, or the other side.
+    /// The caller: we (outgoing), or the other side (incoming).
     public enum Direction: String, Codable, Hashable, Sendable { case outgoing, incoming }
 
     /// Whether the call was answered and its sound was what it should be, as far as this side can know.
@@ -49,7 +49,7 @@ public struct CallResult: Codable, Hashable, Sendable {
 }
 
 extension CallResult {
-    /// Of a call that could not even be tried.
+    /// Makes the result of a call that could not even be tried.
     public init(notCalled peer: String, failure: String) {
         self.init(
             peer: peer, direction: .outgoing, callID: "", status: nil, reason: "", endedBy: .nobody, failure: failure,
@@ -74,9 +74,9 @@ public struct PacketFigures: Codable, Hashable, Sendable {
     public var jitter: Double?
     /// The last, in milliseconds.
     public var roundTrip: Double?
-    /// Of ours, as the other side reports it.
+    /// Packets of ours that were lost, as the other side reports it.
     public var remoteLost: UInt64?
-    /// Of what came, by ITU-T G.107 with the loss above.
+    /// The MOS of the sound that came, by ITU-T G.107 with the loss above.
     public var mos: Double?
     /// From the 200 to the first packet that came.
     public var firstReceivedAfter: Double?
@@ -92,31 +92,31 @@ public struct PacketFigures: Codable, Hashable, Sendable {
     public var roundTrips: HistogramFigures?
 }
 
-/// What was heard.
+/// The figures of the sound that was heard.
 public struct AudioFigures: Codable, Hashable, Sendable {
-    /// Of sound that was decoded.
+    /// Seconds of sound that were decoded.
     public var secondsHeard: Double
     /// dB below a full-scale sine; absent for perfect silence.
     public var level: Double?
-    /// Of the tone that was expected: the part of the time that it was there (0…1), and its gaps.
+    /// The part of the time in which the expected tone was there (0…1).
     public var tonePresence: Double?
-    /// How often the tone stopped and came back.
+    /// Number of times that the tone stopped and came back.
     public var toneGaps: Int?
-    /// How like what was expected (0…1, from 0.5 on it is the same), and how late.
+    /// The likeness to the expected sound (0…1; from 0.5 on it is the same).
     public var correlation: Double?
-    /// In milliseconds.
+    /// The delay of the sound that was heard, in milliseconds.
     public var delay: Double?
 }
 
-/// What this side can say about the sound of a call.
+/// The verdict of this side on the sound of a call.
 public enum AudioVerdict: String, Codable, Hashable, Sendable {
-    /// What was expected arrived, and the other side reports ours or sent it back.
+    /// The expected sound arrived, and the other side reports ours or sent it back.
     case bothWays = "audio both ways"
-    /// What was expected arrived; nothing says whether ours did.
+    /// The expected sound arrived; nothing tells whether ours did.
     case received = "audio received; no report about ours"
     /// Sound came, and not the sound that was to come.
     case unexpected = "audio received, but not the expected"
-    /// What was expected arrived, and stopped before the call did.
+    /// The expected sound arrived, and stopped before the call did.
     case cutShort = "audio received, but not to the end"
     /// Packets came, with nothing to be heard in them.
     case silence = "packets received, but silence"

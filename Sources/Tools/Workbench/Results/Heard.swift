@@ -1,13 +1,13 @@
 import Audio
 
-/// What one call heard: its level, and its first minute at 8 kHz for comparison. Bounded.
+/// The sound that one call heard: its level, and its first minute at 8 kHz for comparison. Bounded.
 public struct Heard: Sendable {
     static let rate = 8_000
     static let longest = 60 * rate
 
     /// At 8 kHz; at most a minute.
     public private(set) var samples: [Int16] = []
-    /// Of all that was heard, in seconds.
+    /// The length of all that was heard, in seconds.
     public private(set) var seconds = 0.0
     private var meter = LevelMeter()
     private var resampler: Resampler?

@@ -25,6 +25,6 @@ extension SoundArrival {
 }
 
 extension CallQuality.Impairment {
-    /// Of a codec by its name; as G.711 where it is not known.
+    /// Gives the impairment of a codec by its name; that of G.711 where the codec is not known.
     static func of(_ codec: Text?) -> Self { codec?.lowercased == "opus" ? .opus : .g711 }
 }

@@ -22,7 +22,7 @@ public enum SpeechLikeSignal {
 
 private struct Voice {
     private var random: SeededRandom
-    /// Of the vocal cords, in periods.
+    /// The phase of the vocal cords, in periods.
     private var phase = 0.0
     private var pitch = 140.0
 

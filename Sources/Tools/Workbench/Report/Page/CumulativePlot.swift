@@ -1,6 +1,6 @@
 import Glibc
 
-/// How large a part of all values is no larger than each, as SVG; the values on a logarithmic axis.
+/// The part of all values that is no larger than each value, as SVG; the values on a logarithmic axis.
 struct CumulativePlot {
     struct Line {
         var name: String

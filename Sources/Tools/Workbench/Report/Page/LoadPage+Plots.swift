@@ -29,7 +29,7 @@ extension LoadPage {
             + plots.map { $0.figure(length: series.first?.length ?? 1) }.joined() + "</div>"
     }
 
-    /// How many calls of a hundred were as fast, or as good.
+    /// Plots the number of calls in a hundred that were as fast, or as good.
     static func distributions(_ report: LoadReport) -> String {
         let level = report.level
         func plot(_ title: String, _ unit: String, _ metrics: [(LoadMetric, String, String)]) -> CumulativePlot {

@@ -8,7 +8,7 @@ struct Plot {
         var values: [Double?]
     }
 
-    /// What a service level allows.
+    /// The limit of a service level.
     struct Limit {
         /// The term.
         var text: String

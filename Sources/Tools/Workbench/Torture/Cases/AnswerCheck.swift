@@ -1,7 +1,7 @@
 import Primitives
 import SDP
 
-/// What a description of the target's has to say (RFC 3264).
+/// The demand on a description of the target's (RFC 3264).
 enum AnswerCheck: Sendable {
     /// An answer (or offer) that can be read, whose first stream is audio with one of these formats, and which has so many streams.
     case audio(formats: [Text]? = nil, streams: Int? = nil)
@@ -14,7 +14,7 @@ enum AnswerCheck: Sendable {
     /// The session is that of the description before it, and its version the same or one more.
     case sameSession
 
-    /// What it asks for, in words.
+    /// The expected description, in words.
     var expected: String {
         switch self {
         case .audio(let formats, let streams):
@@ -27,7 +27,7 @@ enum AnswerCheck: Sendable {
         }
     }
 
-    /// What there is instead; nil when the description is as it should be.
+    /// Finds the fault of a description: what there is instead; nil when the description is as it should be.
     func fault(of body: [UInt8], after previous: [UInt8]?) -> String? {
         guard let description = try? SessionDescription(parsing: body), let audio = description.media.first else {
             return body.isEmpty ? "no description" : "a body that is no session description"

@@ -3,7 +3,7 @@ import SIP
 
 /// One thing that is done to a target, step by step, and what has to come of it.
 public struct TortureCase: Sendable {
-    /// Where cases come from.
+    /// Sources of the cases.
     public enum Group: String, Codable, CaseIterable, Sendable {
         /// RFC 4475: messages that are hard to read.
         case rfc4475
@@ -15,13 +15,13 @@ public struct TortureCase: Sendable {
         case offerAnswer = "offer-answer"
     }
 
-    /// What `--only` takes, such as `wsinv`.
+    /// The name that `--only` takes, such as `wsinv`.
     public let name: String
-    /// Where it comes from.
+    /// The source of the case.
     public let group: Group
-    /// Where it is written: `RFC 4475 §3.1.1.1`.
+    /// The place of the rule: `RFC 4475 §3.1.1.1`.
     public let reference: String
-    /// What is right, in one line for a person.
+    /// The right behaviour, in one line for a person.
     public let title: String
     let steps: [TortureStep]
     /// Requests of the target that are not answered but by a step.
@@ -54,7 +54,7 @@ public struct TortureCase: Sendable {
     public static let all = TortureMessage.all.map { TortureCase($0) } + races + lineRaces + offerAnswer + renegotiation
 }
 
-/// Which of our two telephones.
+/// One of our two telephones.
 enum TortureParty: Sendable {
     /// Calls the target.
     case caller
@@ -105,7 +105,7 @@ struct TortureRequest: Sendable {
         /// As it should be: the next CSeq, a branch of its own, the dialog's tags. An ACK is for the oldest 2xx that has none, a CANCEL for
         /// the last INVITE.
         case regular
-        /// What was prepared.
+        /// The prepared request.
         case prepared
         /// The bytes of the last request of the method, once more.
         case repeated

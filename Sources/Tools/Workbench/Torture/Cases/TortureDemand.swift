@@ -1,6 +1,6 @@
 import SIP
 
-/// What the answer to a request has to be.
+/// The demand on the answer to a request.
 public struct TortureDemand: Sendable {
     private enum Kind: Sendable {
         case one(of: [Int])

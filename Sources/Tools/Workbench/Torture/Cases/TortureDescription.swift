@@ -1,6 +1,6 @@
 import Primitives
 
-/// What a session description of ours says; addresses and version are filled in when it is sent.
+/// The contents of a session description of ours; addresses and version are filled in when it is sent.
 struct TortureDescription: Sendable {
     /// Formats of the audio stream.
     var formats = "0"

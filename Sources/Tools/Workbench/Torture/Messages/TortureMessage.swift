@@ -2,24 +2,24 @@ import Primitives
 
 /// A message of RFC 4475 or RFC 5118, and what its section asks of whoever receives it.
 public struct TortureMessage: Sendable {
-    /// Which RFC it is from.
+    /// The RFC that the message is from.
     public let group: TortureCase.Group
     /// The name that the RFC gives it, such as `wsinv`.
     public let name: String
-    /// Where the RFC has it: `§3.1.1.1`.
+    /// The section of the RFC: `§3.1.1.1`.
     public let section: String
-    /// What it tests, for a person.
+    /// The subject of the test, for a person.
     public let title: String
-    /// What the answer has to be.
+    /// The demand on the answer.
     public let demand: TortureDemand
     let traits: Traits
     private let text: String
 
-    /// What is particular about it on the wire.
+    /// Peculiarities of the message on the wire.
     struct Traits: OptionSet, Sendable {
         var rawValue: Int
 
-        /// Where a message ends in a datagram is what it tests.
+        /// It tests where a message ends in a datagram.
         static let datagramsOnly = Traits(rawValue: 1)
         /// A stream cannot be read on behind it: a connection that is closed is an answer too.
         static let breaksStream = Traits(rawValue: 2)

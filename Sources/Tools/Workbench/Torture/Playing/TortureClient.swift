@@ -2,11 +2,11 @@ import Primitives
 import SIP
 import UserAgent
 
-/// What is to be played, and on whom.
+/// The plan of a run: what is played, and its target.
 public struct TorturePlan: Sendable {
     /// In the order in which they are played.
     public var cases: [TortureCase]
-    /// Whom the caller calls: somebody who answers by himself.
+    /// The callee: somebody who answers by himself.
     public var target: URI
     /// From our SIP socket to the target.
     public var flow: Flow
@@ -14,11 +14,11 @@ public struct TorturePlan: Sendable {
     public var line: Line?
     /// Messages leave byte for byte; their answers go to where their Via says.
     public var isExact = false
-    /// How long the target may take for an answer.
+    /// The time that the target has for an answer.
     public var timeout = Duration.seconds(4)
-    /// How long nothing has to come where nothing may.
+    /// The time for which nothing has to come, where nothing may come.
     public var silence = Duration.milliseconds(300)
-    /// Where our descriptions say that we listen; nothing of it is read.
+    /// The port at which our descriptions say that we listen; nothing of it is read.
     public var mediaPort: UInt16 = 9
 
     /// A line of the target's that our second telephone registers for.
@@ -43,9 +43,9 @@ public struct TorturePlan: Sendable {
 
 /// Plays cases on a target, one after the other, the slow ones beside them, and judges each.
 ///
-/// What `hookswitch torture` runs. Lives on one lane, and is told the time.
+/// The client that `hookswitch torture` runs. Lives on one lane, and is told the time.
 public final class TortureClient: SignallingEndpoint {
-    /// What happens in a run, in its order.
+    /// Events of a run, in their order.
     public enum Event: Sendable {
         /// A case begins.
         case began(TortureCase)
@@ -68,7 +68,7 @@ public final class TortureClient: SignallingEndpoint {
     /// Registers the line, and asks whether anybody is there.
     private var opening: (phone: TorturePhone, method: Method, until: Instant)?
     private var line: TorturePhone?
-    /// Which message was a transaction first, of those that left byte for byte.
+    /// The case that was the first with each transaction, of the cases whose bytes left unchanged.
     private var transactions: [Text: String] = [:]
     private var isOver = false
     private var isStopped = false
@@ -213,7 +213,7 @@ public final class TortureClient: SignallingEndpoint {
             }
             return
         }
-        // Where its Call-ID cannot be read it is taken for the answer to what was sent last.
+        // A response whose Call-ID cannot be read is taken for the answer to the request that was sent last.
         let order = plays.filter { $0 !== current } + [current].compactMap(\.self)
         _ = order.contains { $0.receive(message, status: status, bytes: bytes, at: now) }
         settle(at: now)

@@ -24,7 +24,7 @@ struct TortureDressing {
         return branch + " " + via.host + " " + Text(bytes.prefix { $0 > 0x20 })
     }
 
-    /// Where an answer over UDP goes by its Via alone; nil where that cannot be read, or leaves it to where the message came from.
+    /// The port of an answer over UDP by its Via alone; nil where that cannot be read, or leaves it to where the message came from.
     var answerPort: UInt16? {
         guard let value = value(of: ["via", "v"]), let via = try? Via(parsing: Text(Array(bytes[value]))), !via.asksForPort else {
             return nil
@@ -49,7 +49,7 @@ struct TortureDressing {
         if stop - start > 7 { bytes.insert(contentsOf: mark.bytes, at: stop) }
     }
 
-    /// Where the value of the first header of such a name stands, without space around it.
+    /// Finds the value of the first header with one of these names, without space around it.
     private func value(of names: [Text]) -> Range<Int>? {
         var start = 0
         while let end = bytes[start...].firstRange(of: [0x0D, 0x0A])?.lowerBound, end > start {

@@ -16,7 +16,7 @@ final class TortureExchange {
     /// Nil where the bytes are no message to our own eyes.
     private(set) var request: Message?
     private(set) var bytes: [UInt8]
-    /// Of bytes that are no message: how its answers are known. Nil: they have none.
+    /// The Call-ID by which the answers to bytes that are no message are known; nil: they have none.
     private let callID: Text?
     private(set) var isSent = false
     /// Statuses of 101 and more.

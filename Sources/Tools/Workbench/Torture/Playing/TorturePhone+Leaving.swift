@@ -2,7 +2,7 @@ import Primitives
 import SIP
 import UserAgent
 
-/// How a telephone leaves what a case has left it in.
+/// The clean-up of a telephone: it leaves the state in which a case has left it.
 extension TorturePhone {
     /// Acknowledges, cancels, hangs up and refuses whatever is open. To be called until `unfinished` is nil.
     func tidy(at now: Instant) {
@@ -26,7 +26,7 @@ extension TorturePhone {
         return wasAnswered && !received.contains { $0.message.method == .bye }
     }
 
-    /// What the target still owes us an answer to.
+    /// The method of the request that the target still has to answer.
     var unfinished: String? {
         let open = sent.last {
             [.invite, .bye].contains($0.method) && $0.isSent && $0.finals.isEmpty && ($0.method == .bye || $0.isProvisional)
@@ -39,7 +39,7 @@ extension TortureArrival {
     fileprivate var wasAccepted: Bool { answer?.statusOfResponse.map { (200..<300).contains($0) } ?? false }
 }
 
-/// What the target asks of a telephone, and its registration.
+/// Requests of the target to a telephone, and its registration.
 extension TorturePhone {
     /// Sends the REGISTER of a line of the target's; nobody else calls with this telephone.
     func register(_ address: NameAddress, at now: Instant) {

@@ -2,9 +2,9 @@ import Primitives
 import SIP
 import UserAgent
 
-/// What a telephone of ours needs to know of the world.
+/// The settings that a telephone of ours needs.
 struct TortureSetting {
-    /// Whom the caller calls.
+    /// The callee.
     var target: URI
     var flow: Flow
     var mediaPort: UInt16
@@ -31,7 +31,7 @@ final class TorturePhone {
     private(set) var lastDescription: [UInt8]?
     private(set) var previousDescription: [UInt8]?
     private(set) var allowed: [Text] = []
-    /// Of our own tag: the callee may answer with another one's.
+    /// Tags of the 2xx responses that we sent to an INVITE: our own tag, or another one that the callee answers with.
     private var answeredTags: Set<Text> = []
     private var version = 0
     private var random: any RandomNumberGenerator
@@ -309,6 +309,6 @@ final class TorturePhone {
 }
 
 extension Flow {
-    /// Where a request in a call goes: everything before it has an answer goes to the server itself.
+    /// Gives the flow of a request in a call: before it has an answer everything goes to the server itself.
     fileprivate func towards(_ uri: URI, unless target: URI) -> Flow { uri == target ? self : towards(uri) }
 }

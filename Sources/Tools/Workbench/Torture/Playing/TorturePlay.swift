@@ -283,6 +283,6 @@ final class TorturePlay {
 }
 
 extension TortureExchange {
-    /// What came where no final response did.
+    /// The responses that came where no final one did.
     fileprivate var soFar: String { provisionals.last.map { "\($0) and no more" } ?? "nothing" }
 }

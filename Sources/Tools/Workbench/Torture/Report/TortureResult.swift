@@ -1,6 +1,6 @@
-/// What came of one case.
+/// The result of one case.
 public struct TortureResult: Codable, Sendable, Equatable {
-    /// What can be said of the target.
+    /// Verdicts on the target.
     public enum Verdict: String, Codable, Sendable {
         /// It did as the case asks, or it did not.
         case passed, failed
@@ -12,19 +12,19 @@ public struct TortureResult: Codable, Sendable, Equatable {
     public var name: String
     /// The group of the case.
     public var group: TortureCase.Group
-    /// Where it is written: `RFC 4475 §3.1.1.1`.
+    /// The place of the rule: `RFC 4475 §3.1.1.1`.
     public var reference: String
-    /// What the case is about, for a person.
+    /// The subject of the case, for a person.
     public var title: String
-    /// What can be said of the target.
+    /// The verdict on the target.
     public var verdict = Verdict.passed
-    /// What was asked for; of a case of several steps only where it failed.
+    /// The demand; for a case of several steps only where it failed.
     public var expected: String?
-    /// What came instead, or what came.
+    /// The answer that came.
     public var came: String?
     /// Why it was not judged.
     public var reason: String?
-    /// How long the case took; nil where it was not played.
+    /// The duration of the case; nil where it was not played.
     public var milliseconds: Double?
 
     init(_ test: TortureCase) { (name, group, reference, title) = (test.name, test.group, test.reference, test.title) }
@@ -36,22 +36,22 @@ public struct TortureResult: Codable, Sendable, Equatable {
     }
 }
 
-/// What a run found out about a target. As JSON: `hookswitch.torture/1`.
+/// The results of a run against a target. As JSON: `hookswitch.torture/1`.
 public struct TortureReport: Codable, Sendable {
     /// Cases by verdict.
     public struct Counts: Codable, Sendable, Equatable { public var passed = 0, failed = 0, notJudged = 0 }
 
     /// The form of the JSON; a change that breaks a reader has another number.
     public var schema = "hookswitch.torture/1"
-    /// Who was called, as a URI.
+    /// The callee, as a URI.
     public var target: String
     /// `udp` or `tcp`.
     public var transport: String
-    /// Of this program.
+    /// The version of this program.
     public var version: String
     /// ISO 8601.
     public var began: String
-    /// How long the whole run took.
+    /// The duration of the whole run.
     public var elapsedSeconds: Double
     /// Somebody ended it before all cases were played.
     public var wasStopped: Bool
