@@ -25,7 +25,7 @@ import Foundation
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
     static func main() {
-        // Who reads our output may go: that ends what only prints, and hangs a call up; a server does not stop for it.
+        // The reader of our output may go: that ends a command that only prints, and hangs a call up; a server does not stop for it.
         signal(SIGPIPE, SIG_IGN)
         occupyClosedFiles()
         var arguments = Array(CommandLine.arguments.dropFirst())

@@ -53,7 +53,7 @@ final class AdvertisedName: Sendable {
 }
 
 extension ServeConfiguration {
-    /// Where the name of `advertise.address` leads now; nil where it leads nowhere.
+    /// The address of the name in `advertise.address` now; nil where the name leads nowhere.
     var addressOfAdvertisedName: IPAddress? {
         guard let advertisedName else { return nil }
         let resolver = nameServers.isEmpty ? nil : TrunkLookup.resolver(self)

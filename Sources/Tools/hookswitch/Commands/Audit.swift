@@ -32,7 +32,7 @@ struct AuditCommand: ExplainedCommand {
         /// The file that goes on behind the gap, the events on both sides of it, the run of the later one, and how many are missing.
         struct Gap: Encodable {
             var file: String, after: UInt64, before: UInt64, run: String, missing: UInt64
-            /// What a person is told.
+            /// The gap in words, for a person.
             var text: String
             private enum CodingKeys: CodingKey { case file, after, before, run, missing }
 
@@ -84,7 +84,7 @@ struct AuditCommand: ExplainedCommand {
                 report.events += 1
                 if let call = event.call { calls.insert(call) }
                 let earlier = audit.runs.current
-                // What a run lacks at its end is found with the first event of the next.
+                // Faults at the end of a run are found with the first event of the next run.
                 for violation in audit.observe(event) {
                     note(violation, violation.sequence == event.sequence ? audit.runs.current : earlier)
                 }
@@ -94,7 +94,7 @@ struct AuditCommand: ExplainedCommand {
         }
         audit.finish().forEach { note($0, audit.runs.current) }
         (report.calls, report.unfinishedCalls) = (calls.count, audit.unfinishedCalls.map(\.description))
-        // Of a call that began where events are missing, later events may be there.
+        // A call that began where events are missing may have later events in the journal.
         report.callsAtLeast = max(calls.count, Int(clamping: audit.begunCalls + audit.missingCalls))
         report.missingEvents = audit.gaps.reduce(0) { $0 &+ $1.missing }
         (report.gaps, report.unjudgedCalls) = (audit.gaps.count, audit.partialCalls.count)
@@ -119,7 +119,7 @@ struct AuditCommand: ExplainedCommand {
         return (lines + ["\(report.events) events, \(calls): \(verdict(report))\(limits(report))"]).joined(separator: "\n")
     }
 
-    /// How far the verdict goes.
+    /// Lists the limits of the verdict.
     private static func limits(_ report: Report) -> String {
         let gaps = report.gaps == 1 ? "gap of \(report.missingEvents)" : "\(report.gaps) gaps of \(report.missingEvents) together"
         let missing = report.gaps > 0 ? "; events missing: \(gaps)" : ""

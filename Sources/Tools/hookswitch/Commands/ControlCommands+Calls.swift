@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import HTTP
 
-/// What a transaction became, as the gateway tells it.
+/// The outcome of a transaction, as the gateway tells it.
 private struct TransactionText: Decodable {
     struct Action: Decodable { var call: String, state: String }
     var state: String
     var actions: [Action]
 }
 
-/// How long a command waits for the outcome.
+/// Options of a command that waits for the outcome.
 struct WaitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Return when it is accepted, performed or connected.", valueName: "level")) var wait = "performed"
     @Option(help: ArgumentHelp("Seconds to wait for that.", valueName: "seconds")) var within = 30.0

@@ -56,7 +56,7 @@ enum Terminal {
 
     static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Of standard output, as it is now.
+    /// The size of standard output, as it is now.
     static var size: TraceScreen.Size {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return TraceScreen.Size(rows: 24, columns: 120) }

@@ -5,7 +5,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// What a person on this machine can type to hear that the gateway works.
+/// The command that a person on this machine can type to hear that the gateway works.
 struct FirstCall {
     let command: String
 

@@ -55,7 +55,7 @@ struct LadderCommand: ExplainedCommand {
     /// As wide as a ladder may be that has all its legs.
     private static let pageWidth = 1_000
 
-    /// What became of the call, and the ladder.
+    /// Writes the outcome of the call, and the ladder.
     static func text(_ record: CallDetailRecord, _ ladder: Ladder) -> String {
         let first = record.first, parties = "\(first.from?.shortAddress ?? "–") to \(record.to?.shortAddress ?? "–")"
         let length = record.length.map { ", \(CallsTable.length($0)) long" } ?? ""

@@ -51,7 +51,7 @@ struct Probe: ExplainedCommand {
         return ProbeReport(server: server, usesTCP: tcp, tone: heard, echo: echoed)
     }
 
-    /// What a URI can have before its @, as it is.
+    /// Whether the text can stand in a URI before its @, as it is.
     private static func isNumber(_ text: String) -> Bool {
         guard !text.hasPrefix("sip:"), let uri = try? URI(parsing: Text("sip:\(text)@localhost")) else { return false }
         return uri.user == Text(text) && uri.host == "localhost" && uri.password == nil

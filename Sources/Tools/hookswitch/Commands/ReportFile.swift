@@ -12,7 +12,7 @@ enum Delivery {
 
 /// Whether a file can be written is asked by opening it, before the first call and not after the last.
 enum WritablePlace {
-    /// What is there stays as it is, and nothing is there after it that was not before.
+    /// Tells why a file cannot be written. A file that is there stays as it is, and no file is there afterwards that was not before.
     ///
     /// - Returns: why not, in words; nil: it can be written.
     static func complaint(_ path: String) -> String? {
@@ -75,7 +75,7 @@ struct ReportFile {
         }
     }
 
-    /// What one writes is not there any more when the other has written. A device or a pipe takes both.
+    /// Whether the contents of one are lost when the other has written. A device or a pipe takes both.
     func replaces(_ other: ReportFile) -> Bool {
         var status = stat()
         let isThere = stat(path, &status) == 0
@@ -97,7 +97,7 @@ struct ReportFile {
         return true
     }
 
-    /// Where a link leads, also where nothing is there yet.
+    /// The place that a link leads to, also where nothing is there yet.
     private var place: String {
         if let real = Self.real(path) { return real }
         var file = URL(filePath: path)

@@ -92,7 +92,7 @@ struct Serve: ExplainedCommand {
         } catch { throw Failure.cannotRun(error.description) }
     }
 
-    /// What was kept, into the settings.
+    /// Loads what was kept into the settings.
     private static func restore(_ store: SQLiteStore, into settings: inout GatewayServer.Settings) throws {
         do throws(SQLiteStore.OpenError) { settings.kept = try store.load() } catch { throw Failure.cannotRun(error.description) }
         (settings.store, settings.callDirectories) = (store, CallDirectories(store: store))

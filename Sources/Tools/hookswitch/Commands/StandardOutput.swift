@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Primitives
 
-/// Where results go. One that cannot be written is told of, and not lost.
+/// The destination of results. A result that cannot be written is reported, and not lost.
 enum StandardOutput {
     static let readerHasGone = ExitCode(.readerHasGone)
 

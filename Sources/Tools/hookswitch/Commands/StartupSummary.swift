@@ -5,7 +5,7 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// What a person wants to know when the gateway starts: where it listens, what it tells peers, what it can carry, whom one can call.
+/// The facts that a person needs when the gateway starts: where it listens, what it tells peers, what it can carry, whom one can call.
 struct StartupSummary: Encodable {
     struct Directory: Encodable { var name: String, block: String?, identify: String?, lines: [String] }
     struct Number: Encodable { var number: String, does: String, name: String? }
@@ -17,11 +17,11 @@ struct StartupSummary: Encodable {
     var legs: Int
     var numbers: [Number]
     var journal: String?
-    /// Of recents, block lists, registrations and so on.
+    /// The database of recents, block lists, registrations and so on.
     var database: String?
-    /// Where monitors ask.
+    /// The address that monitors ask.
     var metrics: String?
-    /// Where the gateway is steered: a socket's path, addresses.
+    /// The control interface's places: a socket's path, addresses.
     var control: [String]
     var directories: [Directory]
     /// Seconds that a call waits for a sleeping device; nil: nobody is woken.
@@ -68,7 +68,7 @@ struct StartupSummary: Encodable {
         warnings += Self.certificateWarnings(configuration)
     }
 
-    /// How many ports of media can be had at a time: those that SIP has of them are none.
+    /// Counts the ports of media that can be had at a time, without those that SIP has of them.
     static func legs(_ configuration: ServeConfiguration, _ listeners: [Transports.Listener]) -> Int {
         let ports = configuration.gateway.media.ports, taken = Set(listeners.filter { $0.transport == .udp }.map(\.address.port))
         return PortPool.size(of: ports) - taken.count { ports.contains($0 & ~1) && ports.contains($0 | 1) }
@@ -80,7 +80,7 @@ struct StartupSummary: Encodable {
         return udp.map { "SIP's udp \($0.address) is one of the media ports \(ports.lowerBound)-\(ports.upperBound): no call can have it" }
     }
 
-    /// Of certificates that are over, or soon will be.
+    /// Warns of certificates that are over, or soon will be.
     static func certificateWarnings(_ configuration: ServeConfiguration) -> [String] {
         configuration.certificates.compactMap(warning(ofCertificateIn:))
     }

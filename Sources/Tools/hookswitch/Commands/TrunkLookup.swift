@@ -3,7 +3,7 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// Where a trunk's target is, as DNS says now: for a person, before calls depend on it.
+/// The address of a trunk's target, as DNS says now: for a person, before calls depend on it.
 struct TrunkLookup: Encodable {
     var line: String
     var target: String
@@ -32,7 +32,7 @@ struct TrunkLookup: Encodable {
         return DNSResolver(settings)
     }
 
-    /// Where a target is, once everything is known that DNS says.
+    /// Gives the place of a target, once everything is known that DNS says.
     static func location(of target: TrunkConfiguration.Target, _ configuration: ServeConfiguration, _ resolver: DNSResolver?)
         -> ServerLocation.Result?
     {

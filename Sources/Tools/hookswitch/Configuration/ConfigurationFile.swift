@@ -189,7 +189,7 @@ struct ConfigurationFile {
         "HOOKSWITCH_TEST_IMAGE",
     ]
 
-    /// What Kubernetes sets beside Services whose names begin with ours. A port of theirs is a URL, and not a number.
+    /// Whether Kubernetes sets this name beside Services whose names begin with ours. A port of theirs is a URL, and not a number.
     private static func isOfService(_ name: String, _ text: String) -> Bool {
         let isOwnForm =
             name.wholeMatch(of: /HOOKSWITCH_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)/) != nil

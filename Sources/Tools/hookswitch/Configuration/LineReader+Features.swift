@@ -4,7 +4,7 @@ import Gateway
 import Primitives
 import Yams
 
-/// What a line has of a telephone: Do Not Disturb, block list, contacts, refusals.
+/// Settings of a line that a telephone has: Do Not Disturb, block list, contacts, refusals.
 extension LineReader {
     mutating func readDoNotDisturb(_ node: Node, _ value: SettingValue, _ line: inout LineConfiguration) throws {
         guard case .mapping = node else {

@@ -3,7 +3,7 @@ import Foundation
 import Gateway
 import Workbench
 
-/// What a line plays and records.
+/// Settings of the sound that a line plays and records.
 extension LineReader {
     mutating func readSound(_ value: SettingValue) throws -> WAV {
         let path = try value.text

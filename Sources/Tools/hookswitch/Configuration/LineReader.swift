@@ -12,11 +12,11 @@ struct LineReader {
     private var hasEndpoint = false
     /// Sound files by path, each read once.
     var sounds: [String: WAV] = [:]
-    /// What the line's application plays, and whether again and again.
+    /// The sound that the line's application plays, and whether it plays it again and again.
     var sound: WAV?, loops: Bool?
     /// The line's schedule has a time zone of its own.
     var namesTimeZone = false
-    /// Where its directories are named.
+    /// The place at which its directories are named.
     var placeOfDirectories = ""
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Files and folders that somebody named, and why they cannot be had where they cannot.
 enum NamedFile {
-    /// What to say behind the name, with the system's words for the cause.
+    /// The words to say behind the name, with the system's words for the cause.
     struct Unreadable: Error { var text: String }
 
     /// The longest text: longer than any that somebody wrote.

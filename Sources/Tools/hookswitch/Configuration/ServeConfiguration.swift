@@ -30,7 +30,7 @@ struct ServeConfiguration {
         gateway.version = Text(Hookswitch.version)
         return gateway
     }()
-    /// Where SIP is listened for. Empty in the file means the default: loopback, port 5060, IPv4 and UDP and TCP.
+    /// The addresses of SIP listeners. Empty in the file means the default: loopback, port 5060, IPv4 and UDP and TCP.
     var udp: [SocketAddress] = []
     var tcp: [SocketAddress] = []
     var tls: [SocketAddress] = []
@@ -41,7 +41,7 @@ struct ServeConfiguration {
     var serverAuthorities: String?
     /// The name servers that are asked; empty: those of the system.
     var nameServers: [SocketAddress] = []
-    /// Where monitors and orchestrators ask over HTTP; nil: nowhere.
+    /// The address that monitors and orchestrators ask over HTTP; nil: none.
     var metricsAddress: SocketAddress?
     var control = ControlSettings()
     /// The path of the control interface's socket; nil: there is none.
@@ -58,37 +58,37 @@ struct ServeConfiguration {
     var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
     /// The journal's file; in `dataFolder` unless given.
     var journalFile: String?
-    /// Of the address that peers outside are told, where it is a name; looked for at the start, and again and again.
+    /// The name of the address that peers outside are told, where it is a name; looked up at the start, and again and again.
     var advertisedName: String?
     /// The folder whose files have further lines; nil: there is none.
     var linesFolder: String?
     /// Call directories, in the order in which they were named.
     var directories: [DirectorySource] = []
-    /// Where pushes are posted; may hold a token, and is not shown.
+    /// The URL that pushes are posted to; it may hold a token, and is not shown.
     var pushURL: URL?
     var hook = HookSettings()
-    /// What schedules of lines that name none go by.
+    /// The time zone of schedules whose lines name none.
     var timeZone = TimeZone.current
     /// Bytes after which the journal's file is put aside and a new one begun.
     var journalRotation = 256 * 1024 * 1024
     var trace = TraceSettings()
     var logLevel = "info"
     var logFormat = "text"
-    /// How long calls may go on after SIGTERM.
+    /// The time for which calls may go on after SIGTERM.
     var drainDeadline: Duration = .seconds(10)
     /// A violation of the journal's rules ends the process with a trap.
     var testMode = false
     /// Pace of the media lanes: automatic (nil), 0 for the lowest latency, or a fixed time.
     var mediaBatch: Duration?
 
-    /// Where settings and lines (`line 1001`) stand, for what is found wrong when all are known.
+    /// The places of settings and lines (`line 1001`) in the file, for faults that are found when all are known.
     var places: [String: String] = [:]
     /// The settings that are not left at their defaults, as they are written; for what differs in another configuration.
     var written: [String: [String]] = [:]
     /// Lines, by their place, that name a time zone of their own.
     var linesWithTimeZone: Set<Int> = []
 
-    /// What there is with no configuration at all: anybody registers on loopback, and 9196 answers with an echo.
+    /// The configuration where none is given: anybody registers on loopback, and 9196 answers with an echo.
     static var fallback: ServeConfiguration {
         var configuration = ServeConfiguration()
         var echo = LineConfiguration(number: "9196")
@@ -122,7 +122,7 @@ struct ServeConfiguration {
         udp.map { Transports.Listener(.udp, $0) } + tcp.map { Transports.Listener(.tcp, $0) } + tls.map { Transports.Listener(.tls, $0) }
     }
 
-    /// What the server is told; what is kept and who wakes devices comes from elsewhere.
+    /// The settings of the server, without what is kept and without the sender that wakes devices: these come from elsewhere.
     var server: GatewayServer.Settings {
         var settings = GatewayServer.Settings(gateway: gateway, listeners: listeners)
         settings.tls = tlsSettings
@@ -134,7 +134,7 @@ struct ServeConfiguration {
         return settings
     }
 
-    /// What TLS works with, towards servers also without a certificate of our own; nil where nothing asks for it.
+    /// The settings of TLS, towards servers also without a certificate of our own; nil where nothing asks for TLS.
     var tlsSettings: TLSSettings? {
         guard !tls.isEmpty || !certificates.isEmpty || serverAuthorities != nil || hasSecureTrunk else { return nil }
         var settings = TLSSettings()
@@ -150,7 +150,7 @@ struct ServeConfiguration {
         }
     }
 
-    /// What no single setting can know.
+    /// Checks what no single setting can know.
     func check() throws {
         try checkGroups()
         try checkAddresses()
@@ -211,7 +211,7 @@ struct ServeConfiguration {
     /// With its file and line, where it stands in one.
     func place(of name: String) -> String { places[name] ?? name }
 
-    /// Who steers the gateway from elsewhere shows a token, and nobody on the way reads it.
+    /// Checks that a client from elsewhere has to show a token, and that nobody on the way can read it.
     private func checkControl() throws {
         if control.tls, certificates.isEmpty {
             throw ConfigurationError(place: place(of: "api.tls"), message: "needs sip.tls.certificate and sip.tls.key")

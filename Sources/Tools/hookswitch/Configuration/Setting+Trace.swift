@@ -9,10 +9,10 @@ struct TraceSettings {
     var rotation = TraceFile.usualRotation
     /// Bytes of messages that are kept in memory.
     var memory = MessageTrace.usualCapacity
-    /// What of RTP stands in the file.
+    /// The part of RTP that stands in the file.
     var media = Media.none
     enum Media: String, CaseIterable { case none, headers, whole }
-    /// Where messages go by HEP; nil: nowhere.
+    /// The collector that gets messages by HEP; nil: none.
     var collector: SocketAddress?
     /// The number by which the collector knows us.
     var capture: UInt32 = 2001

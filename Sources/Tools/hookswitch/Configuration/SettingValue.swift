@@ -7,7 +7,7 @@ import SIP
 /// A value as a person wrote it, and where: one scalar, or a list of them.
 struct SettingValue {
     var scalars: [String]
-    /// What errors name: `hookswitch.yaml:12: media.ports`.
+    /// The place that errors name: `hookswitch.yaml:12: media.ports`.
     var place: String
     var isList = false
 
@@ -41,7 +41,7 @@ struct SettingValue {
         return elements
     }
 
-    /// What may stand as the host of a URI (RFC 3261 §25.1): a name or an address, without scheme and port. IPv6 gets its brackets.
+    /// The host of a URI (RFC 3261 §25.1): a name or an address, without scheme and port. IPv6 gets its brackets.
     var host: Text {
         get throws {
             let written = Text(try text)
@@ -112,7 +112,7 @@ struct SettingValue {
         return address
     }
 
-    /// What becomes of a call.
+    /// The decision on a call.
     var decision: CallDecision {
         get throws {
             let words = try text.split(separator: " ").map(String.init)
@@ -215,7 +215,7 @@ struct SettingValue {
         }
     }
 
-    /// What the one line of a file says, as a mounted secret has it; it stands in no error.
+    /// The text of the one line of a file, as a mounted secret has it; it stands in no error.
     var secret: String {
         get throws {
             let path = try text, read: String

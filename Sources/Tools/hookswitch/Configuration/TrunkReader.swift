@@ -37,7 +37,7 @@ struct TrunkReader {
         }
     }
 
-    /// What only makes sense together.
+    /// Checks settings that only make sense together.
     private func finish(_ trunk: inout TrunkConfiguration, _ mapping: Node.Mapping, _ value: SettingValue) throws {
         if mapping.hasTwoPasswords { throw value.fail("has a 'password' and a 'password-file'; it is one or the other") }
         if trunk.password != nil, trunk.user == nil { throw value.fail("has a 'password' and no 'username'") }
@@ -72,7 +72,7 @@ struct TrunkReader {
         return [target]
     }
 
-    /// Of the trunk's own `transport`, or `tcp: true`; targets may say otherwise.
+    /// Reads the transport of the trunk's own `transport`, or of `tcp: true`; targets may say otherwise.
     private func usualTransport(of mapping: Node.Mapping) throws -> Transport? {
         let given = mapping.filter { $0.key.string == "tcp" || $0.key.string == "transport" }
         if given.count > 1, let last = given.last {

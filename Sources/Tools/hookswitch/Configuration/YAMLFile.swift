@@ -41,7 +41,7 @@ enum YAMLFile {
     }
 }
 
-/// How many nodes the aliases of a document stand for.
+/// Number of nodes that the aliases of a document stand for.
 private struct AliasCount {
     private var aliased = 0
     /// With them.

@@ -40,7 +40,7 @@ final class DemoGateway {
         return configuration
     }
 
-    /// What of a call is still there; waits a little until it is nothing. Empty when all is as before the call.
+    /// Lists what is still there of a call; waits a little until it is nothing. Empty when all is as before the call.
     ///
     /// Transactions that only wait for repetitions of messages that were answered (RFC 3261 §17, 32 s over UDP) are not of the call any
     /// more.

@@ -4,19 +4,19 @@ import Media
 import Primitives
 import Workbench
 
-/// How the demo went.
+/// The outcome of the demo.
 struct DemoReport: Encodable {
     /// 1001's and 1002's sides of the call.
     var caller: CallResult?
     var callee: CallResult?
-    /// How much of what one said was heard by the other, 0…1; nil where they never spoke.
+    /// The part of one's speech that the other heard, 0…1; nil where they never spoke.
     var callerHeard: Double?, calleeHeard: Double?
     var isSpeechBothWays = false
     var events = 0
     var violations: [String] = []
-    /// What the gateway still had of the call when it was over.
+    /// Things that the gateway still had of the call when it was over.
     var leftovers: [String] = []
-    /// What went wrong besides.
+    /// Other failures.
     var failures: [String] = []
     private(set) var ladder = ""
 

@@ -7,11 +7,11 @@ import Workbench
 
 struct DemoSettings: Sendable {
     var codecs = Codec.usual
-    /// How long 1002 lets it ring.
+    /// The time for which 1002 lets it ring.
     var answersAfter = Duration.milliseconds(300)
-    /// How long both speak.
+    /// The time for which both speak.
     var duration = Duration.seconds(3)
-    /// What 1001 and 1002 say: two voices. Silence here is an unplugged microphone.
+    /// The speech of 1001 and 1002: two voices. Silence here is an unplugged microphone.
     var caller = DemoSettings.voice(1001)
     var callee = DemoSettings.voice(1002)
 

@@ -5,7 +5,7 @@ import Yams
 struct ComposePorts {
     enum Kind: String { case udp, tcp }
 
-    /// Of the host, and of the container.
+    /// The published ports of the host (outer) and of the container (inner).
     struct Published {
         var kind: Kind
         var outer: ClosedRange<UInt16>, inner: ClosedRange<UInt16>

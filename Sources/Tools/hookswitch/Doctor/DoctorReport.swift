@@ -1,13 +1,13 @@
-/// What the doctor has found.
+/// The findings of the doctor.
 struct DoctorReport: Codable, Equatable {
     enum Grade: String, Codable { case good, note, bad }
 
     struct Finding: Codable, Equatable {
         var grade: Grade
-        /// What was looked at.
+        /// The subject that was looked at.
         var subject: String
         var text: String
-        /// What mends it.
+        /// The remedy.
         var remedy: String?
     }
 

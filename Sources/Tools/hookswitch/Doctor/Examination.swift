@@ -21,7 +21,7 @@ struct Examination {
             + warnings() + [rest()].compactMap(\.self)
     }
 
-    /// What a start warns of: too few descriptors, and sockets that hold little.
+    /// Warnings of a start about resources: too few descriptors, and sockets that hold little.
     var resourceWarnings: [String] {
         [descriptors(), buffers()].filter { $0.grade != .good }.map { finding in
             "\(finding.subject): \(finding.text)\(finding.remedy.map { " (\($0))" } ?? "")"
@@ -31,7 +31,7 @@ struct Examination {
     private var gateway: GatewayConfiguration { configuration.gateway }
     private var ports: ClosedRange<UInt16> { gateway.media.ports }
 
-    /// What peers outside are told, and whether they can get there.
+    /// Examines the address that peers outside are told, and whether they can get there.
     private func advertised() -> [Finding] {
         let subject = "advertised", own = machine.addresses
         let bound = Set(configuration.listeners.map(\.address.address))
@@ -127,7 +127,7 @@ struct Examination {
             remedy: legs < 4 ? "a wider media.ports" : nil)
     }
 
-    /// Of a file that has services besides the gateway, those that publish something of it are meant.
+    /// Examines the services of a file. If it has others besides the gateway, only those that publish something of the gateway are meant.
     private func compose(_ published: ComposePorts) -> [Finding] {
         if published.services.isEmpty { return [Finding(grade: .note, subject: "compose", text: "\(published.path) publishes no port")] }
         let meant = published.services.filter { service in
@@ -225,7 +225,7 @@ struct Examination {
         }
     }
 
-    /// What a start warns of; the kernel's own ports have a finding of theirs.
+    /// Warnings of a start; the kernel's own ports have a finding of theirs.
     private func warnings() -> [Finding] {
         StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil).warnings.map {
             Finding(grade: .note, subject: "settings", text: $0)
@@ -241,12 +241,12 @@ struct Examination {
 }
 
 enum MachineKind {
-    /// Of one cable (RFC 3927, RFC 4291 §2.5.6): nobody calls there.
+    /// Whether an address is of one cable (RFC 3927, RFC 4291 §2.5.6): nobody calls there.
     static func isLinkLocal(_ address: IPAddress) -> Bool {
         ["169.254.0.0/16", "fe80::/10"].contains { IPNetwork($0)?.contains(address) == true }
     }
 
-    /// Of the networks that container engines make by default.
+    /// Whether an address is of the networks that container engines make by default.
     static func looksContained(_ address: IPAddress) -> Bool {
         ["172.17.0.0/16", "172.18.0.0/15", "172.20.0.0/14", "10.88.0.0/16", "192.168.65.0/24"].contains {
             IPNetwork($0)?.contains(address) == true

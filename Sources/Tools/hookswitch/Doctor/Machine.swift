@@ -5,7 +5,7 @@ import Runtime
 import UserAgent
 import Workbench
 
-/// What the doctor looks at on a machine; a test makes its own.
+/// The facts of a machine that the doctor looks at; a test makes its own.
 struct Machine {
     /// Why the data folder cannot be had.
     enum FolderFailure: Equatable {
@@ -20,7 +20,7 @@ struct Machine {
         }
     }
 
-    /// Of interfaces that are up, without loopback.
+    /// Addresses of interfaces that are up, without loopback.
     var addresses: [IPAddress]
     var ephemeral: ClosedRange<UInt16>?
     var receiveBufferLimit: Int?

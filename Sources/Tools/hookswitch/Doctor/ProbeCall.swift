@@ -8,7 +8,7 @@ import Synchronization
 import UserAgent
 import Workbench
 
-/// What one call of the probe has shown.
+/// The evidence of one call of the probe.
 struct ProbeEvidence: Sendable, Equatable {
     var number: String
     /// Nobody listens there, or no way leads there: in words.
@@ -27,7 +27,7 @@ struct ProbeEvidence: Sendable, Equatable {
     var isByeAnswered = false
     /// A BYE of theirs waits for our ACK (RFC 3261 §15).
     var endedBy = CallEnder.us
-    /// What the gateway said of itself, in its Contact and in its SDP.
+    /// The addresses that the gateway gave as its own, in its Contact and in its SDP.
     var contact: SocketAddress?
     var media: SocketAddress?
     /// Media was open: what came then, or did not, says something of RTP.
@@ -114,7 +114,7 @@ struct ProbeCall {
         func told() -> ProbeEvidence {
             var evidence = state.withLock { $0 }
             guard let record = record.withLock({ $0 }) else { return evidence }
-            // What we have cancelled ends with a status that says nothing of its own, if with any.
+            // A call that we have cancelled ends with a status that says nothing of its own, if with any.
             let isOurs = record.isUnheard || record.status == 487 && record.endedBy == .us
             (evidence.status, evidence.endedBy, evidence.failure) = (
                 isOurs ? 0 : record.status, record.endedBy, record.failure.map { "\($0)" }
@@ -152,6 +152,6 @@ struct ProbeCall {
 }
 
 extension CallRecord {
-    /// What came is what we played.
+    /// Whether the sound that came is the sound that we played.
     fileprivate var judgedAsEcho: Bool { (result().audio?.correlation ?? 0) >= 0.5 }
 }

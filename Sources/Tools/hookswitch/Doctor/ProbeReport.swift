@@ -1,7 +1,7 @@
 import Primitives
 import Workbench
 
-/// Which of the four ways between here and a gateway works.
+/// The state of each of the four ways between here and a gateway.
 struct ProbeReport: Codable, Equatable {
     enum State: String, Codable { case alive, dead, unknown }
 
@@ -44,7 +44,7 @@ struct ProbeReport: Codable, Equatable {
 /// Says from two calls which way is dead.
 private struct ProbeJudge {
     let server: SocketAddress
-    /// Of SIP.
+    /// The transport of SIP.
     let transport: String
     let tone: ProbeEvidence
     let echo: ProbeEvidence?

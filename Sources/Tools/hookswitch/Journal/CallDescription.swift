@@ -3,7 +3,7 @@ import Primitives
 
 /// A call as JSON. Times are in milliseconds; what is not known is left out.
 struct CallDescription: Encodable {
-    /// What a leg carried one way.
+    /// The media that a leg carried one way.
     struct Stream: Encodable {
         var packets: Int64
         /// `heard`, `packets` (too few to tell), `paused`, `silent`, `nothing`.
@@ -51,7 +51,7 @@ struct CallDescription: Encodable {
     var run: String
     var event: UInt64
     var position: String
-    /// Of its first event.
+    /// The time of its first event.
     var time: String
     var from: String?, to: String?, uri: String?, line: String?
     var agent: String?

@@ -2,7 +2,7 @@ import Foundation
 import Gateway
 import Primitives
 
-/// Which calls of a journal are wanted.
+/// The filter for the calls of a journal that are wanted.
 struct CallsFilter {
     /// Parts of From, and of To, Request-URI or line, in any case.
     var from: String?, to: String?

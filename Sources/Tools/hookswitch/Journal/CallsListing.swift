@@ -6,7 +6,7 @@ import Primitives
 /// Reads journals and prints their calls.
 struct CallsListing {
     var filter: CallsFilter
-    /// Of those that the filter takes.
+    /// The number of calls that are shown: the last of those that the filter takes.
     var last: Int?
     var isJSON = false, showsLegs = false
 
@@ -32,7 +32,7 @@ struct CallsListing {
         return last.map { taken.suffix($0) } ?? taken[...]
     }
 
-    /// What the list does not show.
+    /// Notes on what the list does not show.
     private func notes(_ history: CallHistory, shown: Int, of all: Int) -> [String] {
         var notes: [String] = []
         if shown == 0 { notes.append(all == 0 ? "there are no calls" : "none of \(all) calls is like that") }
@@ -69,7 +69,7 @@ struct CallsListing {
 
 /// The calls of a journal as they end.
 struct CallsFollow: ~Copyable {
-    /// How long an INVITE without a password waits for the one with it, before it is a call that was refused.
+    /// The time that an INVITE without a password waits for the one with it, before it is a call that was refused.
     static let challengeTime: UInt64 = 5_000_000_000
 
     private var follower: JournalFollower
@@ -93,7 +93,7 @@ struct CallsFollow: ~Copyable {
         do { try follower.poll { history.note($0) } } catch { throw Failure.cannotRun("\(error)") }
         let finished = history.takeFinished(challengedBefore: now - min(now, Self.challengeTime))
         self.history = history
-        // Of what is there already, the last; of what comes, all.
+        // Calls that are there already are limited to the last ones; of those that come, all are shown.
         let shown = isFirst ? Array(listing.chosen(finished)) : finished.filter(listing.filter.takes)
         if isFirst, !listing.isJSON { try write(table.header()) }
         isFirst = false

@@ -4,14 +4,14 @@ import Primitives
 /// Calls as lines of text.
 struct CallsTable {
     private static let titles = ["TIME", "FROM", "TO", "STATUS", "LENGTH", "HEARD", "CALL", "REASON"]
-    /// What usual calls take, and what a column takes at most; the last has no end.
+    /// Widths of the columns for usual calls, and the most that a column takes; the last has no end.
     private static let usual = [23, 18, 18, 12, 7, 13, 8, 0], most = [23, 40, 40, 16, 10, 20, 8, Int.max]
     private static let none = "–"
 
     private var widths = usual
     private let hasColour: Bool
     private let showsLegs: Bool
-    /// Of the last line.
+    /// The run of the last line.
     private var run: JournalRun?
 
     init(hasColour: Bool = false, showsLegs: Bool = false) { (self.hasColour, self.showsLegs) = (hasColour, showsLegs) }
@@ -84,7 +84,7 @@ struct CallsTable {
         return seconds < 3_600 ? "\(seconds / 60)m\(two(seconds % 60))s" : "\(seconds / 3_600)h\(two(seconds / 60 % 60))m"
     }
 
-    /// Who was heard.
+    /// Tells which of the two was heard.
     static func heard(_ caller: LegSound.Heard?, _ callee: LegSound.Heard?) -> String {
         switch (caller, callee) {
         case (nil, nil): none

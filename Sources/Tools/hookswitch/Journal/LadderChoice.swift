@@ -4,7 +4,7 @@ import Primitives
 /// The call of a journal that a ladder is wanted of.
 struct LadderChoice {
     var call: CallDetailRecord
-    /// What is said of the choice, where nobody made it.
+    /// A note on the choice, where nobody made it.
     var note: String?
 
     /// - Parameter name: a UUID, the first four hexadecimal digits of it or more, or a Call-ID; nil for the last call.
@@ -76,7 +76,7 @@ struct LadderJournal {
         (self.history, self.path, self.events, self.isKept) = (history, path, events, isKept)
     }
 
-    /// Of the run of a call: the events of all calls that were ever joined with it, and those of no call.
+    /// Reads events of the run of a call: those of all calls that were ever joined with it, and those of no call.
     func events(of call: CallDetailRecord) throws -> [JournalEvent] {
         let run = call.first.run.number, kept = events[run] ?? []
         let joined = Ladder.joined(with: call.legs.map(\.call), in: kept)

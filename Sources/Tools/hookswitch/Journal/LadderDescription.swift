@@ -18,16 +18,16 @@ struct LadderDescription: Encodable {
         var kind: String
         /// The name of a party; nil where it is of none.
         var party: String?
-        /// Of a message: what stands on its arrow, whether it was received, and whether it was one again.
+        /// The text on the arrow of a message, whether it was received, and whether it was a retransmission.
         var message: String?, isReceived: Bool?, isRetransmission: Bool?
-        /// Of anything else.
+        /// The text of anything else.
         var text: String?
         /// By party: `none`, `reserved`, `configured`, `open` or `flowing`.
         var media: [String: String]
     }
 
     var call: CallDescription
-    /// Of the program that wrote the journal.
+    /// The version of the program that wrote the journal.
     var version: String?
     var parties: [Party]
     var steps: [Step]

@@ -51,7 +51,7 @@ enum SinceTime {
         guard clock[0] < 24, clock[1] < 60, clock[2] < 60 else { return nil }
         (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (clock[0], clock[1], clock[2], -1)
         let today = mktime(&parts)
-        // What is yet to come today was yesterday.
+        // A time that is yet to come today was meant as yesterday's.
         if today > seconds { parts.tm_mday -= 1 }
         parts.tm_isdst = -1
         return UInt64(max(0, today > seconds ? mktime(&parts) : today)) * 1_000_000_000

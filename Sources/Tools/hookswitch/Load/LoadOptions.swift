@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Workbench
 
-/// What is typed at `hookswitch load`.
+/// Options of `hookswitch load`, as typed.
 struct LoadOptions: ParsableArguments {
     @Argument(help: "sip:9196@127.0.0.1:5060; with --accounts a server alone, as 127.0.0.1:5060.") var target: String?
 

@@ -18,7 +18,7 @@ struct LoadOrder {
     var outputs: LoadOutputs
     /// An earlier report, to be compared with.
     var baseline: EarlierReport?
-    /// Where metrics are told.
+    /// The address at which metrics are told.
     var metrics: SocketAddress?
     /// For the report.
     var targetText: String
@@ -244,7 +244,7 @@ extension LoadOptions {
 
     // MARK: From where
 
-    /// Where `--concurrent` was not given, the plan gets no more calls at a time than there are ports for.
+    /// Makes the settings of the telephones. Without `--concurrent` the plan gets no more calls at a time than there are ports for.
     func settings(_ place: CallTarget, _ plan: inout LoadPlan) throws -> LivePhoneSettings {
         let caller = try phone.caller()
         var settings = try phone.settings(
@@ -293,7 +293,7 @@ enum LoadPorts {
     /// As many calls at a time as there are ports for, with room for those that rest.
     static func mostCalls(_ plan: LoadPlan, in range: ClosedRange<UInt16>?) -> Int {
         let calls = range.map { $0.count / (2 * ends(plan)) } ?? most / (2 * ends(plan)) - 8
-        // Where each has its own, none has to wait for one that rests.
+        // If each call has its own port, none has to wait for one that rests.
         if let all = plan.calls, all <= calls { return calls }
         // No more rest than three for each that may be up, however high the rate is.
         return max(1, calls / 4, calls - resting(plan))

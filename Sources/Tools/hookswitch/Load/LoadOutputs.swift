@@ -6,7 +6,7 @@ struct LoadOutputs {
     /// A report without a file goes to standard output.
     private var files: [(file: ReportFile?, make: (LoadReport) throws -> String)] = []
 
-    /// Where lines go while the run lasts; nil: nowhere.
+    /// The destination of lines while the run lasts; nil: none.
     private(set) var stream: StreamPlace?
 
     /// - Throws: exit code 3 for a place where nothing can be written, before the run and not after it.
@@ -74,7 +74,7 @@ struct LoadOutputs {
     }
 }
 
-/// Where the lines of `--stream` go: a file, or standard output.
+/// The destination of the lines of `--stream`: a file, or standard output.
 struct StreamPlace {
     var file: ReportFile?
 

@@ -96,7 +96,7 @@ final class LoadProgressReporter {
         return parts.joined(separator: "  ")
     }
 
-    /// How much of the run is over.
+    /// Draws the part of the run that is over.
     private func bar(_ snapshot: LoadSnapshot, _ elapsed: Duration) -> String {
         let byCalls = plan.calls.map { Double(snapshot.progress.begun) / Double($0) }
         let byTime = (plan.duration ?? ramp).map { Double(elapsed.wholeMilliseconds) / Double(max(1, $0.wholeMilliseconds)) }

@@ -7,7 +7,7 @@ import Runtime
 import Synchronization
 import Workbench
 
-/// How a load stands, for programs that watch it: a line of JSON a second (`--stream`), and metrics over HTTP (`--metrics`).
+/// The state of a load, for programs that watch it: a line of JSON a second (`--stream`), and metrics over HTTP (`--metrics`).
 ///
 /// Writing has a queue of its own: a reader that does not read holds up nothing, and misses lines.
 final class LoadWatch: Sendable {
@@ -81,11 +81,11 @@ struct LoadLine: Encodable {
     /// Calls a second, by the plan.
     var rate: Double
     var registered: Int, begun: Int, active: Int, answered: Int, over: Int, notBegun: Int
-    /// Of those that are judged.
+    /// Calls that are judged, and those of them that are bad.
     var judged: Int, bad: Int
     /// By the names of terms of a service level; null: too little is known.
     var figures: [String: Double?]
-    /// How late the tool's own packets left, of one in a hundred, in milliseconds.
+    /// The 99th percentile of the lateness of the tool's own packets, in milliseconds.
     var packetLatenessP99: Double?
 
     init(_ snapshot: LoadSnapshot) {
@@ -109,7 +109,7 @@ struct LoadEnd: Encodable {
 }
 
 extension PrometheusText {
-    /// Of a load that runs.
+    /// Makes the metrics of a load that runs.
     init(_ snapshot: LoadSnapshot) {
         self.init()
         let progress = snapshot.progress

@@ -9,7 +9,7 @@ struct TargetJournal {
     /// The youngest file that was rotated away before the run, by when its first event was written: nanoseconds since 1970.
     private let rotatedBefore: UInt64?
 
-    /// What was opened and closed, and calls that began and ended.
+    /// Counts of what was opened and closed, and calls that began and ended.
     struct Tally: Equatable {
         var kinds: [JournalEvent.Kind: Int] = [:]
         var begun: Set<CallUUID> = [], ended: Set<CallUUID> = []
@@ -50,7 +50,7 @@ struct TargetJournal {
         }
     }
 
-    /// What the journal was before the run and is now: the file, and those that it was rotated to meanwhile.
+    /// Files of the journal since the run began: the file, and those that it was rotated to meanwhile.
     private var files: [String] {
         let since = Self.rotated(path).filter { file in JournalReader.beginning(of: file).map { $0 > rotatedBefore ?? 0 } ?? false }
         return JournalReader.inOrder(since + [path])
@@ -68,7 +68,7 @@ struct TargetJournal {
         }
         let violations =
             now.violations > before.violations ? ["gateway: \(now.violations - before.violations) violations of the contract"] : []
-        // What is missing may be the end of anything; a violation stays one.
+        // Missing events may be the end of anything; a violation stays one.
         guard now.gaps <= before.gaps else {
             return LeakReport(leftovers: violations, notJudged: "the gateway's journal, in which events are missing")
         }

@@ -7,7 +7,7 @@ struct TargetProcess {
     private let descriptors: Int?, resident: UInt64?
     private var trend = MemoryTrend(allowance: 4_000)
 
-    /// What a process makes with its first calls and keeps: pools, queues, a file.
+    /// Descriptors that a process opens with its first calls and keeps: pools, queues, a file.
     private static let keptDescriptors = 16
 
     /// - Throws: exit code 3 where there is no such process, or it is somebody else's.

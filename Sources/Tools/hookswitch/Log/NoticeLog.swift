@@ -10,7 +10,7 @@ import Synchronization
 final class NoticeLog: Sendable {
     private struct State {
         var waiting = 0, dropped = 0
-        /// What a line was written about, and when.
+        /// The sources that a line was written about, and when.
         var told: [String: Instant] = [:]
         /// When `told` has room again, as far as is known.
         var roomAt = Instant.zero
@@ -37,12 +37,12 @@ final class NoticeLog: Sendable {
         }
     }
 
-    /// What a line says, for programs: they stand in JSON alone.
+    /// Fields of a line, for programs: they stand in JSON alone.
     typealias Fields = [(name: String, value: FieldValue)]
 
-    /// How often there is a line `oncePer` a source, and how many sources are kept in mind.
+    /// The time between two lines `oncePer` a source, and the number of sources that are remembered.
     private static let pause = Duration.seconds(10), mostSources = 1_000
-    /// How long the process waits at its end for a reader that stalls.
+    /// The time, in seconds, that the process waits at its end for a reader that stalls.
     private static let farewell = 2.0
 
     private let state = Mutex(State())

@@ -5,7 +5,7 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// What a gateway tells its operator, in words.
+/// Notices of a gateway to its operator, in words.
 struct NoticeWords: Sendable {
     private let log: NoticeLog
 

@@ -7,7 +7,7 @@ import Synchronization
 import UserAgent
 import Workbench
 
-/// How calls are to be answered.
+/// The way in which calls are to be answered.
 struct AnswerPlan {
     var settings: LivePhoneSettings
     var policy: AnswerPolicy
@@ -80,7 +80,7 @@ struct AnswerRun {
     }
 }
 
-/// Where the calls are listened to and judged, one after the other, away from the telephone's lane.
+/// The desk at which calls are listened to and judged, one after the other, away from the telephone's lane.
 private final class Desk: Sendable {
     private struct State {
         var isRegistered = false

@@ -19,7 +19,7 @@ struct CallPlan {
 struct CallOutcome {
     var result: CallResult
     var recordedIn: String?
-    /// What else went wrong, with its exit code.
+    /// Another failure, with its exit code.
     var complaint: Failure?
 }
 
@@ -93,7 +93,7 @@ struct CallRun {
     }
 }
 
-/// What has happened to the call so far. Heard on the lane, read when it is over.
+/// The events of the call so far. Heard on the lane, read when the call is over.
 private final class Story: Sendable {
     private struct State {
         var began: Instant?, connected: Instant?
@@ -140,7 +140,7 @@ private final class Story: Sendable {
 
     private func sinceBegin(_ now: Instant) -> Int64 { Int64(state.withLock { now - ($0.began ?? now) }.wholeMilliseconds) }
 
-    /// What it came to, with everything on the disk.
+    /// Makes the outcome of the call, when everything is on the disk.
     func told<Outcome>(_ make: (CallRecord?, String?, Bool) -> Outcome) -> Outcome {
         disk.sync {}
         let (record, failure, digitsAreSent) = state.withLock { ($0.record, $0.failure, $0.digitsAreSent) }

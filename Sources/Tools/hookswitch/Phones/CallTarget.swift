@@ -2,7 +2,7 @@ import Primitives
 import SIP
 import UserAgent
 
-/// Whom to call, and where the INVITE goes.
+/// The callee, and the place that the INVITE goes to.
 struct CallTarget {
     var uri: URI
     var server: SocketAddress
@@ -50,7 +50,7 @@ struct CallTarget {
 }
 
 extension URI {
-    /// What the URI says that its requests go over (RFC 3261 §26.2.2, RFC 3263 §4.1 without a lookup).
+    /// Gives the transport that the URI names for its requests (RFC 3261 §26.2.2, RFC 3263 §4.1 without a lookup).
     ///
     /// - Throws: a `Failure` where there is no such transport.
     func carrier() throws -> Transport {

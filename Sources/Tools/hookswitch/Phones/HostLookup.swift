@@ -4,7 +4,7 @@ import Runtime
 import SIP
 import UserAgent
 
-/// Where a host is that somebody named: by the hosts file and by DNS (RFC 3263), for a person who waits.
+/// The address of a host that somebody named: by the hosts file and by DNS (RFC 3263), for a person who waits.
 enum HostLookup {
     /// Asks the system's name servers, and waits. A test has answers of its own.
     @TaskLocal static var ask: @Sendable (DNSQuestion) -> DNSAnswer = { answer(to: $0, DNSResolver(DNSResolver.Settings())) }

@@ -103,7 +103,7 @@ extension SocketAddress {
         }
     }
 
-    /// What an IPv6 address without brackets may mean, where its end may be a port of those that need no right, and what is before it is
+    /// Two readings of an IPv6 address without brackets, where its end may be a port of those that need no right, and what is before it is
     /// one that people write (loopback, or one of few groups): others end so by chance.
     static func readings(of text: String) -> (String, String)? {
         guard let colon = text.lastIndex(of: ":"), IPAddress(text)?.family == .v6, let port = UInt16(text[text.index(after: colon)...]),

@@ -63,7 +63,7 @@ struct PhoneOptions: ParsableArguments {
     var ports: String?
 }
 
-/// Which line a telephone of ours registers as: what `call` and `answer` share.
+/// The line that a telephone of ours registers as: the options that `call` and `answer` share.
 struct RegistrationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Register as this line first: 1001, or 1001@example.test (default: no line).", valueName: "line"))
     var register: String?
@@ -91,10 +91,10 @@ extension PhoneOptions {
 
     func codecs(default usual: String) throws -> [Codec] { try CodecList.parse(codec ?? usual) }
 
-    /// Who calls without being registered.
+    /// Gives the caller that calls without being registered; nil: none was given.
     func caller() throws -> Identity? { try from.map { try Identity($0, option: "--from") } }
 
-    /// What was asked for; nil leaves it to the URI.
+    /// Reads the transport that was asked for; nil leaves it to the URI.
     func wantedTransport() throws -> Transport? {
         guard let transport else { return tcp ? .tcp : nil }
         let known: [String: Transport] = ["udp": .udp, "tcp": .tcp, "tls": .tls]
@@ -126,7 +126,7 @@ extension PhoneOptions {
         return range
     }
 
-    /// Where SIP is taken, if it was said.
+    /// Reads the address at which SIP is taken; nil where it was not given.
     ///
     /// - Parameter option: by which name it was said.
     func place(defaultPort: UInt16 = 0, option: String = "--local") throws -> SocketAddress? {

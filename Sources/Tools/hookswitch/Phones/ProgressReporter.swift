@@ -35,7 +35,7 @@ final class ProgressReporter: Sendable {
         queue.async { self.write(String(line.prefix(self.columns - 1)), stays: false) }
     }
 
-    /// Of the terminal, as it is now.
+    /// The width of the terminal, as it is now.
     private var columns: Int {
         var size = winsize()
         guard let file, ioctl(file.fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return 80 }
@@ -51,7 +51,7 @@ final class ProgressReporter: Sendable {
         if hasGone { action() }
     }
 
-    /// What is to be told cannot be any more.
+    /// Notes that nothing more can be told.
     func readerHasGone() {
         let action = reader.withLock { reader in
             defer { reader.hasGone = true }

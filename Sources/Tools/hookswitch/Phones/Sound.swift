@@ -6,7 +6,7 @@ import RTP
 import Runtime
 import Workbench
 
-/// What a telephone of ours plays.
+/// The sound that a telephone of ours plays.
 enum Sound {
     /// Like speech, and like no other call's.
     case speech
@@ -39,7 +39,7 @@ enum Sound {
         }
     }
 
-    /// What an echo of it is heard as; nil where it cannot be told.
+    /// The sound that an echo of it is heard as; nil where it cannot be told.
     var echo: CallScript.Expectation? {
         switch self {
         case .speech, .recording: .echo
@@ -48,7 +48,7 @@ enum Sound {
         }
     }
 
-    /// What is listened for.
+    /// Gives the expectation of a sound: it says what is listened for.
     func expectation(of sound: ExpectedSound) -> CallScript.Expectation {
         switch sound {
         case .sound: .sound

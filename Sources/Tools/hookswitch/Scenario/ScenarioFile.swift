@@ -30,7 +30,7 @@ enum ScenarioFile {
     /// - Throws: a `Failure` in one line with the file, the line and the step.
     static func expand(_ arguments: [String]) throws -> [String] {
         guard arguments.first == "load", let file = path(in: arguments) else { return arguments }
-        // What is typed goes before the file also where it has its old name.
+        // A typed value goes before the file also where it has its old name.
         let isTyped = arguments.contains { $0 == "--hold" || $0.hasPrefix("--hold=") }
         let filed = try self.arguments(from: file).filter { !isTyped || !$0.hasPrefix("--talk-time=") }
         return ["load"] + filed + arguments.dropFirst()
@@ -70,7 +70,7 @@ enum ScenarioFile {
         return ["--\(name)=\(text)"]   // one word: a value may begin with a dash
     }
 
-    /// What belongs together is checked with all the others: the other half may be typed.
+    /// Options that belong together: they are checked with all the others, as the other half may be typed.
     private static let halves: Set<String> = ["certificate", "certificate-key"]
 
     /// Each value alone, so that what is wrong with it has its line.

@@ -14,8 +14,8 @@ final class MediaTap: PacketTap {
         trace.noteMedia(isSent ? .sent : .received, Array(packet[..<kept]), length: packet.count, local: local, remote: remote)
     }
 
-    /// Of RTCP all, which has no sound in it (RFC 5761 §4 tells them apart); of RTP the fixed header, the CSRCs and the extension (RFC 3550
-    /// §5.1, §5.3.1).
+    /// Gives the length that is kept. RTCP has no sound in it and is kept whole (RFC 5761 §4 tells them apart). Of RTP the fixed header,
+    /// the CSRCs and the extension are kept (RFC 3550 §5.1, §5.3.1).
     static func headerLength(of packet: UnsafeRawBufferPointer) -> Int {
         guard packet.count >= 12, !(192...223).contains(packet[1]) else { return packet.count }
         let fixed = 12 + 4 * Int(packet[0] & 15)

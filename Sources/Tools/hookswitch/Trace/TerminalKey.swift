@@ -38,7 +38,7 @@ struct TerminalKeyReader {
         }
     }
 
-    /// What follows `ESC [` or `ESC O`.
+    /// Reads the key of the bytes that follow `ESC [` or `ESC O`.
     private static func sequence(_ bytes: ArraySlice<UInt8>) -> TerminalKey? {
         switch String(decoding: bytes, as: UTF8.self) {
         case "A": .up

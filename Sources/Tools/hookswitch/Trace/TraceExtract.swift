@@ -9,7 +9,7 @@ import UserAgent
 /// the peer's by address and port. Ports are used again by later calls.
 struct TraceExtract {
     private let calls: Set<Text>
-    /// Whose a port of ours is, and an address of peers: a Call-ID.
+    /// The call of each port of ours, and of each address of peers: a Call-ID.
     private var ports: [UInt16: Text] = [:], peers: [SocketAddress: Text] = [:]
 
     /// - Parameter calls: Call-IDs.
@@ -31,7 +31,7 @@ struct TraceExtract {
             // RTCP has a port of its own: the one that is named (RFC 3605), or the next.
             let named = media.attribute("rtcp")?.value.flatMap { Text($0.bytes.prefix { $0 != 0x20 }).integer(UInt16.self) }
             let rtcp = SocketAddress(address, port: named ?? media.port &+ 1)
-            // Where both share one port (RFC 5761), the next may be another call's.
+            // If RTP and RTCP share one port (RFC 5761), the next port may be another call's.
             let isShared = media.attribute("rtcp-mux") != nil, isTaken = isOurs ? ports[rtcp.port] != nil : peers[rtcp] != nil
             if !isShared || !isTaken { name(rtcp, message.callID, isOurs) }
         }

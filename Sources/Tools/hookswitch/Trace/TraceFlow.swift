@@ -11,7 +11,7 @@ struct TraceFlow {
 
     init(_ calls: [TracedCall]) {
         let all = calls.flatMap { $0.messages ?? [] }
-        // Of each call they are in order: a stable sort keeps those of one moment so.
+        // Messages of one call are in order: a stable sort keeps those of one moment so.
         messages = all.enumerated().sorted { ($0.element.wall, $0.offset) < ($1.element.wall, $1.offset) }.map(\.element)
     }
 
@@ -62,7 +62,7 @@ struct TraceDescription: Encodable {
     }
 
     var number: Int
-    /// Of the first and the last message.
+    /// Times of the first and the last message.
     var time: String, lastTime: String
     var method: String, from: String, to: String
     /// As of 'hookswitch calls'.

@@ -6,7 +6,7 @@ import UserAgent
 /// The calls of a trace, listed or followed.
 struct TraceListing {
     var filter = TraceFilter()
-    /// Of those that the filter takes.
+    /// The number of calls that are shown: the last of those that the filter takes.
     var last: Int?
     var isJSON = false
 
@@ -35,7 +35,7 @@ struct TraceFollow: ~Copyable {
     private var history = TraceHistory(keepsMessages: false)
     private let listing: TraceListing
     private let write: (String) throws -> Void
-    /// What was told of a call, by its number.
+    /// The state of each call that was told last, by its number.
     private var told: [Int: String] = [:]
     private var isFirst = true
 
@@ -63,7 +63,7 @@ struct TraceFollow: ~Copyable {
     private mutating func write(_ calls: [TracedCall]) throws {
         let table = TraceTable()
         if isFirst, !listing.isJSON { try write(table.header()) }
-        // Of what is there already, the last; of what comes, all.
+        // Calls that are there already are limited to the last ones; of those that come, all are shown.
         for call in isFirst ? listing.chosen(calls) : calls.filter(listing.filter.takes) where told[call.number] != call.statusText {
             told[call.number] = call.statusText
             try write(listing.isJSON ? jsonLine(TraceDescription(call, isWhole: false)) : table.row(call))

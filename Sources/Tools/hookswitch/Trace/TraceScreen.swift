@@ -24,7 +24,7 @@ struct TraceScreen {
     private var view = View.list
     /// The number of a call; nil follows the newest.
     private var chosen: Int?
-    /// What a call has in From, To, Call-ID, method or status.
+    /// The text that a call must have in From, To, Call-ID, method or status.
     private var wanted = ""
     private var isTyping = false
     /// The first line of the flow that is shown; nil follows its end.

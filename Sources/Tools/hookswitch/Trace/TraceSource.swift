@@ -27,7 +27,7 @@ struct TraceSource: ~Copyable {
     mutating func poll(each: (TracedMessage) -> Void) throws {
         try readToEnd(each)
         while let next = try nextFile() {
-            // What was written between the last read and the rotation.
+            // Reads what was written between the last read and the rotation.
             try readToEnd(each)
             close(descriptor)
             (descriptor, earlierDropped, reader) = (next, dropped, PcapngReader(readsMedia: readsMedia))

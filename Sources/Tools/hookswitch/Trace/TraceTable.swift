@@ -7,7 +7,7 @@ import UserAgent
 struct TraceTable {
     private static let titles = ["#", "TIME", "METHOD", "FROM", "TO", "STATUS", "MSGS", "PEER", "CALL-ID"]
     private static let most = [6, 23, 9, 32, 32, 14, 5, 28, Int.max]
-    /// What usual calls take.
+    /// The widths of the columns for usual calls.
     private var widths = [4, 23, 8, 18, 18, 13, 4, 19, 0]
     var hasColour = false
 

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A terminal that a screen has for itself: keys come one by one and are not echoed, until it is given back as it was.
 struct ScreenTerminal {
-    /// Where keys come from; nil where no terminal is at hand.
+    /// The descriptor that keys come from; nil where no terminal is at hand.
     private let keys: Int32?
     private var before = termios()
     private var drawn: [String] = []
@@ -24,7 +24,7 @@ struct ScreenTerminal {
         try StandardOutput.write("\u{1B}[?1049h\u{1B}[?25l", to: STDOUT_FILENO)
     }
 
-    /// What was on it before is there again.
+    /// Gives the terminal back, with what was on it before.
     func giveBack() {
         try? StandardOutput.write("\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
         var before = before

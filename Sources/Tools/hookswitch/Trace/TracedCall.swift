@@ -10,7 +10,7 @@ struct TracedCall {
     let number: Int
     /// Nanoseconds since 1970.
     let began: UInt64
-    /// Of its first message.
+    /// The method of its first message.
     let method: SIP.Method
     let from: NameAddress, to: NameAddress
     let transport: Transport
@@ -20,7 +20,7 @@ struct TracedCall {
     private(set) var count = 0
     /// nil where they are not kept, or no longer.
     private(set) var messages: [TracedMessage]?
-    /// Of the final response to the first request.
+    /// The status of the final response to the first request.
     private(set) var status: Int?
     private var hasRung = false, isOver = false
 
@@ -72,7 +72,7 @@ struct TraceHistory {
     private(set) var unreadable = 0
     private var places: [Text: Int] = [:]
     private let keepsMessages: Bool
-    /// How many messages are kept; above that the oldest calls lose theirs.
+    /// The most messages that are kept; above that the oldest calls lose theirs.
     let mostMessages: Int
     private var kept = 0, forgotten = 0
 
@@ -102,7 +102,7 @@ struct TraceHistory {
     }
 }
 
-/// Which calls of a trace are wanted.
+/// The filter for the calls of a trace that are wanted.
 struct TraceFilter {
     /// Parts of From, To and Call-ID, in any case.
     var from: String?, to: String?, call: String?

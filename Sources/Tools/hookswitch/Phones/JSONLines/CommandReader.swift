@@ -22,7 +22,7 @@ enum CommandReader {
 struct CommandLines {
     enum Line: Equatable, Sendable {
         case text(String)
-        /// What it began with.
+        /// The beginning of a line that is too long.
         case tooLong(String)
     }
 

@@ -5,7 +5,7 @@ import SIP
 import UserAgent
 import Workbench
 
-/// How a program drives a telephone of ours: it reads lines of what happens, and writes lines of what it wants.
+/// The interface by which a program drives a telephone of ours: it reads lines of what happens, and writes lines of what it wants.
 struct PhoneInterface: Sendable {
     let lines: PhoneLines
     private let input: Int32
@@ -18,7 +18,7 @@ struct PhoneInterface: Sendable {
         is lost. The end of standard input ends nothing.
         """
 
-    /// What a telephone has to allow besides the usual: how far a transfer is, and texts.
+    /// Methods that a telephone has to allow besides the usual: for the progress of a transfer, and for texts.
     static let methods: [SIP.Method] = [.notify, .message]
 
     /// - Parameter input: where commands come from.

@@ -60,7 +60,7 @@ struct PhoneLine: Encodable {
 
     /// As a URI.
     var peer: String?
-    /// Of SIP.
+    /// The status of SIP.
     var status: Int?
     var reason: String?
     var seconds: Int64?
@@ -74,7 +74,7 @@ struct PhoneLine: Encodable {
     var from: String?
     var text: String?
     var contentType: String?
-    /// Of Q.850, where the other side said it (RFC 3326).
+    /// The cause of Q.850, where the other side gave it (RFC 3326).
     var cause: Int?
     var causeText: String?
     /// `us`, `them`, `nobody`.
@@ -96,13 +96,13 @@ struct PhoneLine: Encodable {
 struct StreamFigures: Encodable {
     /// Since the media started, or was resumed.
     var sent: UInt64, received: UInt64
-    /// Of all that came in the call so far, as all below.
+    /// Packets that were lost of all that came in the call so far; the figures below are of the whole call too.
     var lost: UInt64?, expected: UInt64?, lossPercent: Double?
     /// Milliseconds.
     var jitter: Double?
     /// By ITU-T G.107, 1 to 4.5.
     var mos: Double?
-    /// Of ours, as the other side reported last.
+    /// Figures of our packets, as the other side reported last.
     var remoteLost: UInt64?, remoteExpected: UInt64?, remoteLossPercent: Double?, remoteJitter: Double?, remoteMOS: Double?
     /// Milliseconds.
     var roundTrip: Double?

@@ -6,7 +6,7 @@ import SIP
 import UserAgent
 import Workbench
 
-// What the client tells, as lines. On its lane.
+// Lines of what the client tells. On its lane.
 extension PhoneLines {
     func hear(_ event: LoadClient.Event, of client: LoadClient, at now: Instant) {
         switch event {
@@ -58,7 +58,7 @@ extension PhoneLines {
 
     /// The first that is heard of a call.
     private func begin(_ call: PhoneCall, _ number: UInt64, _ event: PhoneCall.Event, at now: Instant) {
-        // What an INVITE of ours is traced by comes before its call has the number.
+        // The trace of an INVITE of ours comes before its call has the Call-ID.
         var callID = call.record.callID
         if case .traced(_, let message, _) = event { callID = message.callID }
         guard !callID.isEmpty, learn("\(callID)", of: number) else { return }

@@ -14,7 +14,7 @@ final class PhoneLines: Sendable {
     private let descriptor: Int32
     private let reporter: ProgressReporter
     private let failure = Mutex<(any Error)?>(nil)
-    /// Who reads slower than things happen does not have them kept without end.
+    /// The most lines that wait: a reader that is slower than the events does not have them kept without end.
     private static let mostWaiting = 4_096
     private let waiting = Mutex((lines: 0, lost: 0))
     /// Call-IDs of the calls that were told of, by our numbers.

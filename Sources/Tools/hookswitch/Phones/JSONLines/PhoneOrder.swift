@@ -5,7 +5,7 @@ import SIP
 /// One thing that a program wants of a call of ours.
 enum PhoneCommand: Equatable, Sendable {
     case digits([DTMFDigit]), hold, resume, transfer(URI), mute, unmute, hangUp, quit
-    /// Of a call that rings here.
+    /// A command to a call that rings here.
     case answer, reject(Int)
 }
 
@@ -23,7 +23,7 @@ struct PhoneOrder: Equatable, Sendable {
     var command: PhoneCommand
     var call: UInt64?
 
-    /// How each is written. The first word is its name.
+    /// The written form of each command. The first word is its name.
     private static let forms = ["digits 12#", "hold", "resume", "transfer sip:1003@example.test", "mute", "unmute", "hangup", "quit"]
     private static let formsOfCallees = ["answer", "reject 486"]
 
