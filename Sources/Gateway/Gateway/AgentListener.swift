@@ -2,8 +2,8 @@ import Primitives
 import SIP
 import UserAgent
 
-/// What the user agent tells, passed on to the gateway: an agent holds its delegate weakly, and what is held weakly is retained and let go
-/// the slow way by everybody.
+/// The delegate of the user agent, which passes its events on to the gateway. An agent holds its delegate weakly, and what is held weakly
+/// is retained and let go the slow way by everybody.
 final class AgentListener: UserAgentDelegate {
     /// The gateway, which keeps this listener.
     private unowned let gateway: Gateway

@@ -9,7 +9,7 @@ public struct CallSummary: Sendable {
     public var callID: Text?
     /// As the INVITE names them, as URIs.
     public var from: Text?, to: Text?
-    /// How it came out.
+    /// The outcome of the call.
     public var disposition: CallDisposition
     /// nil where none was sent.
     public var status: Int?
@@ -64,7 +64,7 @@ public struct RegistrationSummary: Sendable {
 /// Calls are gathered for a moment before they are told of: to look for those that are over means to look at all.
 final class CallTeller {
     static let gathering = DispatchTimeInterval.milliseconds(200)
-    /// How long an INVITE without a password waits for the one with it, before it is a call that was refused.
+    /// The time that an INVITE without a password waits for the one with it, before it is a call that was refused.
     private static let challengeTime: UInt64 = 5_000_000_000
     private static let lingerTime = Duration.seconds(40)
 

@@ -5,10 +5,10 @@ import SDP
 import SIP
 import UserAgent
 
-/// What the gateway is told before it starts: a plain value, made from YAML, environment and flags by the command,
+/// The settings of the gateway before it starts: a plain value, made from YAML, environment and flags by the command,
 /// or in code by whoever embeds the gateway. While it runs, lines, trunks and limits may change (``Gateway/reconfigure(_:at:)``).
 public struct GatewayConfiguration: Sendable {
-    /// What this server is responsible for: the host part of addresses of record and of `From` towards devices.
+    /// The domain that this server is responsible for: the host part of addresses of record and of `From` towards devices.
     public var domain: Text = "localhost"
     /// Further names that devices may register under, beside `domain` and any address (RFC 3261 §10.3); nil: any name.
     public var aliases: [Text]?
@@ -20,11 +20,11 @@ public struct GatewayConfiguration: Sendable {
     public var lines: [LineConfiguration] = []
     /// The sources whose requests are taken.
     public var access = Access()
-    /// How much may be there at a time.
+    /// The limits on how much may be there at a time.
     public var limits = Limits()
     /// The statuses of refusals, where a line does not say otherwise.
     public var refusals = RefusalStatuses()
-    /// How sleeping devices are woken.
+    /// The settings for waking devices that sleep.
     public var push = Push()
     /// Whether devices may dial `*78` and the other feature codes.
     public var featureCodes = true
@@ -34,19 +34,19 @@ public struct GatewayConfiguration: Sendable {
     public var product: Text = "Hookswitch"
     /// The version of the program, for the journal.
     public var version: Text?
-    /// What passes between two lines, and between a line and a guest; where a trunk takes part, its own rules say it. `set` is a trunk's
-    /// alone.
+    /// The headers that pass between two lines, and between a line and a guest; where a trunk takes part, its own rules say it. `set` is a
+    /// trunk's alone.
     public var headers = HeaderRules.betweenLines
     /// Timers and extensions of SIP.
     public var sip = Signalling()
-    /// How registered devices are looked after.
+    /// The settings for registered devices.
     public var devices = Devices()
 
     public init() {}
 
     /// Devices that register with us.
     public struct Devices: Sendable {
-        /// How often those behind a NAT are asked (OPTIONS) whether they are there, which keeps the way to them open; nil: never.
+        /// The interval of OPTIONS to devices behind a NAT, which ask whether they are there and keep the way to them open; nil: none.
         public var keepAlive: Duration? = .seconds(25)
         /// All of them are asked.
         public var asksAll = false
@@ -84,7 +84,7 @@ public struct GatewayConfiguration: Sendable {
         public var ports: ClosedRange<UInt16> = 20000...20199
         /// Preference order of what we offer, and the set that we accept.
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
-        /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
+        /// The encoding of Opus, within what each peer asks for, and what we ask for: error correction and silence left out.
         public var opus = OpusSettings()
         /// Whether keys are sought in the sound of peers without telephone-event, which then is decoded.
         public var detectsDTMF = false
@@ -92,7 +92,7 @@ public struct GatewayConfiguration: Sendable {
         public var allowedTargets: [IPNetwork] = [], deniedTargets: [IPNetwork] = []
         /// Whether comfort noise (RFC 3389) is offered and agreed to.
         public var comfortNoise = false
-        /// How long a released port stays out of the pool.
+        /// The time for which a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
 
@@ -119,7 +119,7 @@ public struct GatewayConfiguration: Sendable {
         public var isSilent = false
         /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
         public var digests: [DigestAlgorithm] = [.sha256, .md5]
-        /// How many wrong passwords a minute are answered like the first one.
+        /// The number of wrong passwords a minute that are answered like the first one.
         public var guesses = GuessLimits()
         /// Peers whose P-Asserted-Identity is believed, and that are told whom our callers are, also those that want it kept from others.
         public var asserting: [IPNetwork] = []
@@ -132,18 +132,18 @@ public struct GatewayConfiguration: Sendable {
     public struct Push: Sendable {
         /// Whether REGISTERs are looked at for where to push to.
         public var isOn = false
-        /// How long a call waits for a device to register; its ringing begins after that.
+        /// The time that a call waits for a device to register; its ringing begins after that.
         public var limit: Duration = .seconds(30)
-        /// How long after its last REGISTER a device may be woken.
+        /// The time after its last REGISTER in which a device may be woken.
         public var keep: Duration = .seconds(30 * 86_400)
-        /// How long after its last REGISTER a device that can be woken counts as awake; nil: until its registration expires.
+        /// The time after its last REGISTER in which a device that can be woken counts as awake; nil: until its registration expires.
         public var awake: Duration?
         /// Calls that wait at a time; more are refused with 480.
         public var calls = 1_000
         public init() {}
     }
 
-    /// How much may be there at a time. What is beyond is refused and counted.
+    /// The limits on how much may be there at a time. Requests beyond a limit are refused and counted.
     public struct Limits: Sendable, Equatable {
         /// Calls refused with 503 and `Retry-After` above this number of legs; of several callees as many are called as there is room for.
         public var legs = 10_000
@@ -153,8 +153,8 @@ public struct GatewayConfiguration: Sendable {
         public var callsPerSecond: Int?
         /// Requests outside of dialogs that one source may send in a second, twice as many at once; more get 503. Nil: no limit.
         public var requestsPerSource: Int?
-        /// Where all that comes over UDP has lain unread for longer, and has for as long, requests outside of dialogs are refused with 503,
-        /// so that calls that are under way get on; zero: none is.
+        /// The time that messages over UDP may lie unread. If all have lain unread for longer, and this has lasted as long, requests
+        /// outside of dialogs are refused with 503, so that calls that are under way get on; zero: none is.
         public var backlog = Duration.milliseconds(200)
         /// TCP and TLS connections at a time, and of those from one address that is neither trusted nor a trunk's; one more is closed at
         /// once.
@@ -165,7 +165,7 @@ public struct GatewayConfiguration: Sendable {
         public var recents = 100
         /// A contact that did not answer an INVITE at all, or was silent twice in a row, is dropped from the registrar.
         public var dropsDeadContacts = true
-        /// How often a far end may refuse to be resumed before its call ends; it is asked every two seconds.
+        /// The number of times that a far end may refuse to be resumed before its call ends; it is asked every two seconds.
         public var resumeAttempts = 3
         public init() {}
     }
@@ -174,7 +174,7 @@ public struct GatewayConfiguration: Sendable {
 /// The sound on hold.
 public enum HoldMusic: Sendable, Equatable {
     case sound(WAV)
-    /// What the holder sends meanwhile, where its description says that it does (`sendonly`); else the hold is passed on.
+    /// The sound that the holder sends meanwhile, where its description says that it does (`sendonly`); else the hold is passed on.
     case theirs
 }
 
@@ -190,12 +190,12 @@ public struct LineConfiguration: Sendable, Equatable {
     public var isOpen = false
     /// The endpoint that answers its calls.
     public var endpoint: LineEndpoint = .devices
-    /// How long a call rings, incoming or outgoing, before it is given up; nil: for ever.
+    /// The time that a call rings, incoming or outgoing, before it is given up; nil: for ever.
     public var ringTimeout: Duration? = .seconds(60)
-    /// How long a call may last; nil: for ever. It ends as if a user had hung up, with `Q.850;cause=102`.
+    /// The longest time that a call may last; nil: for ever. It ends as if a user had hung up, with `Q.850;cause=102`.
     public var maximumDuration: Duration?
-    /// How long nothing, neither RTP nor RTCP, may come from a far end that was heard and is not held before its call ends as failed; nil:
-    /// for ever.
+    /// The time of silence after which a call ends as failed: neither RTP nor RTCP comes from a far end that was heard and is not held;
+    /// nil: for ever.
     public var mediaTimeout: Duration?
     /// The same where no sound was ever heard since an agreement first let the far end send.
     public var firstMediaTimeout: Duration?
@@ -205,7 +205,7 @@ public struct LineConfiguration: Sendable, Equatable {
     public var match: NumberPattern?
     /// Whether media of its devices is encrypted. A call has a line on either side, and each decides for its own side.
     public var srtp = SRTPPolicy.off
-    /// How its devices are offered keys; their own offers are answered either way.
+    /// The way in which its devices are offered keys; their own offers are answered either way.
     public var srtpKeying = SRTPKeying.sdes
     /// Whether its devices are answered connectivity checks, and offered them.
     public var ice = ICEPolicy.auto

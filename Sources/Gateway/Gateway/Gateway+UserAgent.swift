@@ -2,7 +2,7 @@ import Primitives
 import SIP
 import UserAgent
 
-// What the user agent tells, by `AgentListener`.
+// Events of the user agent, by `AgentListener`.
 extension Gateway {
     func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
         admission.admits(request, over: flow)

@@ -105,7 +105,8 @@ extension Gateway {
         settle()
     }
 
-    /// Who has had no answer over a connection yet has none to a ping either, where unknown sources have none.
+    /// Whether a ping over the flow is answered. A source without an answer over its connection has none to a ping, where unknown sources
+    /// have none.
     public func answersPing(over flow: Flow, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }

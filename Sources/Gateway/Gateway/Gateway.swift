@@ -13,7 +13,7 @@ import UserAgent
 /// Lives on the signalling lane, whole: every input comes in with its time and is worked off to the end (`settle`) before the next goes
 /// in. It has no clock, socket or queue of its own, so that a rehearsal runs the very object that a server runs.
 public final class Gateway: SignallingEndpoint {
-    /// How many of everything there are. All zero when no call is up: the leak gate of tests and of a stop.
+    /// Counts of everything that is there. All are zero when no call is up: the leak gate of tests and of a stop.
     public struct Counts: Equatable, Sendable {
         /// Present numbers; timers are those of the gateway itself.
         public var legs = 0, bridges = 0, calls = 0, timers = 0
@@ -60,12 +60,12 @@ public final class Gateway: SignallingEndpoint {
     let directories: CallDirectories?
     /// Tells of calls that are over; nil: nobody wants to know.
     var callTeller: CallTeller?
-    /// Of the last run, of lines that were not here at the start.
+    /// The state that was kept of the last run, of lines that were not here at the start.
     let kept: KeptState
     private let network: any SignallingNetwork
     private let media: any MediaPlane
     private var agentListener: AgentListener?
-    /// How many sessions had ended when the lingering legs were swept last.
+    /// Number of sessions that had ended when the lingering legs were swept last.
     private var sweptSessions: UInt64 = 0
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
@@ -251,7 +251,7 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
-    /// What becomes of a call that `Environment.ask` was asked about.
+    /// Takes the verdict on a call that `Environment.ask` was asked about.
     public func receive(_ verdict: CallVerdict, of question: UInt64, at now: Instant) {
         guard let completion = router.pending.take(question) else { return }
         enter(now)

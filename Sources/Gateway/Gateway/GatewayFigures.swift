@@ -2,7 +2,7 @@ import Media
 public import Primitives
 import UserAgent
 
-/// What a gateway holds now, and what it has done and refused since it started: all that somebody who watches it asks for.
+/// The figures of a gateway: what it holds now, and what it has done and refused since it started. They are all that a monitor asks for.
 public struct GatewayFigures: Sendable {
     /// The version of the program; nil where nobody said it.
     public var version: Text?

@@ -4,7 +4,7 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// What a line's user sets and asks while the server runs. Each waits for the signalling lane; not to be called on it.
+/// Settings and queries of a line's user while the server runs. Each waits for the signalling lane; not to be called on it.
 extension GatewayServer {
     /// The line's calls, the newest first; nil when there is no such line.
     public func recents(ofLine number: Text) -> [RecentCall]? { lane.sync { host, _ in host.endpoint.recents(ofLine: number) } ?? nil }

@@ -28,7 +28,7 @@ public final class GatewayServer: Sendable {
         public var journalRotation: Int?
         /// Loaded when the server starts; lines enable them by name.
         public var directories: [DirectorySource] = []
-        /// Where they are loaded to; restored already, where they have a store.
+        /// The call directories that they are loaded to; restored already, where they have a store.
         public var callDirectories = CallDirectories()
         /// Keeps lines over a restart; nil: nothing does.
         public var store: (any LineStore)?

@@ -73,7 +73,7 @@ final class MessageRelay {
         }
     }
 
-    /// What the reader's side said of a text. Which types it reads is no affair of our hop: the text comes through as it is.
+    /// Answers a text with the reader's response. The types that the reader takes are not our affair: the text comes through as it is.
     private func answer(_ transaction: ServerTransactionID, _ status: Int, _ response: Message?, isDevice: Bool = false) {
         guard status >= 300 else { return _ = userAgent.respond(to: transaction, status: status, at: now) }
         if status == 415, let response {
@@ -107,7 +107,7 @@ final class MessageRelay {
 }
 
 extension Message {
-    /// What says what a text is, how long it is worth something and since when (RFC 3428 §4, §8).
+    /// Headers that tell the type of a text, how long it is worth something and since when (RFC 3428 §4, §8).
     fileprivate var passedWithText: [(HeaderName, Text)] {
         let names: [HeaderName] = [.contentDisposition, "Content-Language", .subject, "Priority", .date, .expires]
         let type: [(HeaderName, Text)] =

@@ -3,8 +3,8 @@ import RTP
 import SIP
 import UserAgent
 
-/// Which requests of unknown sources are dealt with at all, and who may call. Counts what it refuses, by cause. Lives on the signalling
-/// lane.
+/// The admission of requests: it decides which requests of unknown sources are dealt with at all, and who may call. Counts what it
+/// refuses, by cause. Lives on the signalling lane.
 final class Admission {
     private let context: GatewayContext
     private let lines: LineTable
@@ -39,8 +39,8 @@ final class Admission {
             refused(.stranger, source)
             return .ignored
         }
-        // What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). An OPTIONS asks whether
-        // we are alive.
+        // Work that is done too late is done twice: a peer that waits for half a second sends its request again (RFC 3261 §17.1.1.2).
+        // An OPTIONS asks whether we are alive.
         if rateControl.isBehind(at: context.now), request.method != .options {
             refused(.backlog, source)
             return .refused(retryAfter: retryAfter)
@@ -54,7 +54,8 @@ final class Admission {
     /// Whoever cannot be read names no line of ours.
     func answersMalformed(over flow: Flow) -> Bool { isKnown(flow) || !ignores(flow) && admitsAnother(from: flow) }
 
-    /// Who has had no answer over a connection yet has none to a ping either, where unknown sources have none.
+    /// Whether a ping over the flow is answered. A source without an answer over its connection has none to a ping, where unknown sources
+    /// have none.
     func answersPing(over flow: Flow) -> Bool { isKnown(flow) || !ignores(flow) }
 
     /// The answer to a STUN binding request beside SIP (RFC 5626 §5.4); nil for what is none. Unknown sources and floods get the answer
@@ -129,7 +130,7 @@ final class Admission {
         switch registrar.authenticator.verify(request, from: source, at: context.now) {
         case .accepted(let user):
             guard let line = lines.line(numbered: user), claimed == nil || claimed === line else { return .forbidden }
-            // Who proves to be a line of ours and calls as nobody wants to be nobody to others (RFC 3323 §4.1.1).
+            // A caller that proves to be a line of ours and calls as nobody wants to be nobody to others (RFC 3323 §4.1.1).
             caller.isPrivate = caller.isPrivate || caller.isAnonymous
             caller.user = user
             return .admitted(named(caller, line), line)

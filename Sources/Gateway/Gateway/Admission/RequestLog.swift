@@ -67,7 +67,7 @@ final class RequestLog {
 
     // MARK: Bounds
 
-    /// How many were not written since the last; nil: this one is not, either.
+    /// Counts the refusals that were not written since the last one that was; nil: this one is not written, either.
     private func admitsRefusal() -> Int? {
         guard refusals.take(rate: 20, burst: 100, at: context.now) else {
             unwritten += 1
@@ -87,7 +87,7 @@ final class RequestLog {
 }
 
 extension RequestRefusal {
-    /// Of a request that was answered with a challenge.
+    /// Makes the refusal of a request that was answered with a challenge.
     init(challenged request: Message, _ headers: [(HeaderName, Text)]) {
         if headers.contains(where: { $0.0 == .retryAfter }) {
             self = .throttled
@@ -113,7 +113,7 @@ extension RequestRefusal {
         }
     }
 
-    /// Of a report that the line's system did not take.
+    /// Makes the refusal of a report that the line's system did not take.
     init(reportRefused error: any Error) {
         switch (error as? CXErrorCodeIncomingCallError)?.code {
         case .filteredByDoNotDisturb: self = .doNotDisturb
@@ -136,7 +136,7 @@ extension RequestRefusal {
 }
 
 extension Message {
-    /// Of a response to REGISTER: the seconds that the contacts of the request have now; 0 where they were taken away.
+    /// Reads the seconds that the contacts of the request have now, by this response to REGISTER; 0 where they were taken away.
     fileprivate func seconds(grantedTo request: Message) -> Int {
         let wanted = request.contacts.map(\.uri)
         return contacts.filter { wanted.contains($0.uri) }.compactMap { $0.parameters.value(of: "expires")?.integer(Int.self) }.max() ?? 0

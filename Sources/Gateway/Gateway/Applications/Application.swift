@@ -40,7 +40,7 @@ extension LineEndpoint {
         /// A fault in the settings of an application.
         public enum Defect: Sendable { case needsSound, takesNoSound, doesNotLoop, needsRecording }
 
-        /// How much a first call to it tells a person: 3 for his own voice, 1 for a sound, 0 for nothing.
+        /// The value of a first call to it as a demonstration for a person: 3 for his own voice, 1 for a sound, 0 for nothing.
         public var demonstration: Int { kind.demonstration }
 
         func make(for call: ApplicationCall) -> any LineApplication { kind.make(self, call) }

@@ -6,7 +6,7 @@ import RTP
 final class Applications {
     private let context: GatewayContext
     private let recorder: Recorder
-    /// How many calls each line's application has had.
+    /// Number of calls that each line's application has had.
     private var calls: [Int: Int] = [:]
 
     init(_ context: GatewayContext, _ recorder: Recorder) { (self.context, self.recorder) = (context, recorder) }

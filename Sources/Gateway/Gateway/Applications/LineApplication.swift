@@ -8,7 +8,7 @@ import RTP
 protocol LineApplication: Sendable {
     /// The sound that the caller hears from the answer on, and after each `.play`.
     var source: MediaSource { get }
-    /// Which message of the caller it takes, if it takes one; nil: the call is recorded as any other.
+    /// The message of the caller that it takes; nil: it takes none, and the call is recorded as any other.
     var message: VoiceMessage? { get }
     /// When `advance` has something to do; nil: never.
     var deadline: Instant? { get }

@@ -3,7 +3,7 @@ import Primitives
 
 /// A callee that does as it is told, to test callers with.
 public struct LineScript: Sendable, Equatable {
-    /// What the line does with a call.
+    /// The action of the line on a call.
     public enum Act: Sendable, Equatable {
         /// Answers, and sends every packet back to its sender.
         case answer
@@ -13,9 +13,9 @@ public struct LineScript: Sendable, Equatable {
         case reject(Int)
     }
 
-    /// What the line does with a call.
+    /// The action of the line on a call.
     public var act: Act
-    /// How long it rings before that.
+    /// The time that it rings before that.
     public var after: Duration
     /// Every so many calls are answered 486 instead, the first of them when that many have come.
     public var busyEvery: Int?
@@ -24,7 +24,7 @@ public struct LineScript: Sendable, Equatable {
         (self.act, self.after, self.busyEvery) = (act, after, busyEvery)
     }
 
-    /// What becomes of a call, the first one being number 1.
+    /// Chooses the action on a call, and the time before it; the first call is number 1.
     func act(onCall number: Int) -> (act: Act, after: Duration) {
         if let busyEvery, number % busyEvery == 0 { return (.reject(486), .zero) }
         return (act, after)

@@ -254,7 +254,7 @@ extension Bridge {
         return [.answer(caller)] + others(than: other).map(Output.answeredElsewhere)
     }
 
-    /// Who was held by the one that goes is so no more; who holds goes on holding, and that is the new one's affair.
+    /// Joins two legs. A leg that was held by the one that goes is held no more. A leg that holds goes on holding, now towards the new one.
     private func join(_ staying: UUID, with other: UUID) -> [Output] {
         (caller, callees, state) = (staying, [other], .joined(with: other))
         let wasHeld = !heldByRemote.isSubset(of: [staying, other])

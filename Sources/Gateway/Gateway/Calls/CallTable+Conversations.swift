@@ -7,7 +7,7 @@ extension CallTable {
     /// In how many conversations the line has part, whoever began them; that of `bridge` is not counted.
     func conversations(of line: Line, beside bridge: UUID? = nil) -> Int {
         func counts(_ leg: Leg?) -> Bool { bridge == nil || leg?.bridge != bridge }
-        // Who took a call over is in the conversation that it was, and so is who was called and talks with another than its caller.
+        // A party that took a call over is in the conversation that it was, and so is a callee that talks with another than its caller.
         let here = line.legs.values.lazy.filter { [unowned self] in hasPart(line, by: $0) && counts($0) }
         return Set(here.map { $0.bridge ?? $0.uuid }).count + line.features.outgoing.count { counts(leg($0)) }
             + line.features.taken.count { counts(leg($0)) }

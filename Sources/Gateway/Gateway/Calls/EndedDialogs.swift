@@ -5,7 +5,7 @@ import UserAgent
 /// The dialogs of ours that ended within 64·T1: who wants to take the place of one is told that it is over, and not that there was none
 /// (RFC 3891 §3).
 ///
-/// Of each only a hash of what all dialogs of its INVITE have in common. The oldest are forgotten before there are too many.
+/// Each is kept only as a hash of what all dialogs of its INVITE have in common. The oldest are forgotten before there are too many.
 struct EndedDialogs {
     private var ended = FIFO<(hash: Int, until: Instant)>()
     private static let maximum = 4_096

@@ -51,7 +51,7 @@ final class IncomingCalls {
         }
     }
 
-    /// Of a call that was there before: our own call to ourselves, or one in the place of a call that is up.
+    /// Whether the INVITE is of a call that was there before: our own call to ourselves, or one in the place of a call that is up.
     private func isUnderWay(_ invite: Message) -> Bool {
         if userAgent.isOwnCall(invite) { return true }
         let dialog = invite.headers.elements(.replaces).first.flatMap { DialogIdentifier(parsing: $0) }
@@ -73,7 +73,7 @@ final class IncomingCalls {
         }
         var call = call
         call.dialled = dialled
-        // Whom a call of ours is for, somebody else may have named: a callee that sends it on (3xx), or whoever has it transferred.
+        // The callee of a call of ours may be named by somebody else: a callee that sends it on (3xx), or a party that has it transferred.
         guard let line = call.callingLine, userAgent.ownCall(call.invite) == nil,
             let code = services.featureCode(dialled, over: call.session.flow, from: line)
         else { return route(call) }

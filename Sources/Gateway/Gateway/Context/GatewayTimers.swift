@@ -33,8 +33,8 @@ enum LegTimer: Hashable {
 final class GatewayTimers {
     private var wheel: TimerWheel<GatewayTimer>
     private let turn: EventTime
-    /// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards. Of one line mostly, and not
-    /// twice in a row. One that stands there again later is armed again, to the same moment.
+    /// CallKit systems that wait for another moment than they did; noted while they work, acted on afterwards. They are mostly of one line,
+    /// and not twice in a row. A system that stands there again later is armed again, to the same moment.
     private var moved: [ObjectIdentifier] = []
 
     init(_ turn: EventTime, at now: Instant) { (self.turn, wheel) = (turn, TimerWheel(at: now)) }

@@ -4,7 +4,7 @@ import Primitives
 
 /// A line as somebody outside sees it at a moment.
 public struct LineSummary: Sendable {
-    /// What answers its calls.
+    /// The kind of endpoint that answers its calls.
     public enum Kind: String, Sendable, CaseIterable { case devices, trunk, application, script, group }
 
     /// A device that is registered.

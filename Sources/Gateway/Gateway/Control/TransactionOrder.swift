@@ -4,7 +4,7 @@ import Primitives
 
 /// A CXTransaction that somebody outside wants: actions on the calls of one line, accepted or refused as one.
 public struct TransactionOrder: Sendable, Equatable {
-    /// What is wanted of one call.
+    /// An action on one call.
     public enum Action: Sendable, Equatable {
         /// CXStartCallAction: the line's devices ring, and the one that answers is connected with whom is called. The call is that of the
         /// first device; nil: the gateway names it.
@@ -21,7 +21,7 @@ public struct TransactionOrder: Sendable, Equatable {
         case playDTMF(UUID, digits: String)
     }
 
-    /// Of the transaction; nil: the gateway names it.
+    /// The UUID of the transaction; nil: the gateway names it.
     public var id: UUID?
     /// The line whose system is asked; nil: that of the first call.
     public var line: Text?

@@ -8,7 +8,7 @@ import Primitives
 /// `+390551234567` or `390551234567, Who it is`; the label may stand in double quotes, where two of them mean one. Empty lines and lines
 /// that begin with `#` count for nothing. Read piece by piece: memory does not grow with the file.
 public struct DirectoryFile: Sendable {
-    /// Of a text file, one number a line.
+    /// The path of a text file, one number a line.
     public let path: String
 
     public init(_ path: String) { self.path = path }
@@ -26,7 +26,7 @@ public struct DirectoryFile: Sendable {
         public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
     }
 
-    /// Which list the entries are for: numbers to block are there once, numbers to identify need a label and may have several.
+    /// The list that the entries are for: numbers to block are there once, numbers to identify need a label and may have several.
     public enum List: Sendable { case block, identify }
 
     private static let pieceSize = 256 * 1024

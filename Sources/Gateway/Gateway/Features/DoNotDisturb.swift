@@ -13,7 +13,7 @@ public struct DoNotDisturb: Sendable, Equatable {
     public init() {}
 }
 
-/// What somebody made of a line's Do Not Disturb while the gateway ran; survives a restart where there is a store.
+/// The Do Not Disturb of a line as a user set it while the gateway ran; survives a restart where there is a store.
 public struct DoNotDisturbState: Sendable, Equatable {
     /// As the user set it, whatever the schedule says.
     public var isOn: Bool
@@ -34,7 +34,7 @@ struct DoNotDisturbKeeper {
         self.state = state ?? DoNotDisturbState(isOn: configuration.isOn)
     }
 
-    /// What a user set stays as it is.
+    /// Takes a new configuration. The setting of a user stays as it is.
     mutating func adopt(_ new: DoNotDisturb) {
         if state == DoNotDisturbState(isOn: configuration.isOn) { state.isOn = new.isOn }
         (configuration, stretch) = (new, nil)

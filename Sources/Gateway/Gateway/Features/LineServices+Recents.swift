@@ -17,7 +17,7 @@ extension LineServices {
         leg.origin?.isInRecents = false
     }
 
-    /// Of both lines; where it ends nobody knows yet.
+    /// Makes the recents of a call that is going on, for both lines; its end is not known yet.
     private func ongoing(_ leg: Leg) -> [RecentCall] {
         guard let origin = leg.origin else { return [] }
         let called = recent(origin.connected == nil ? .missed : .answered, .incoming, of: leg, origin.handle, origin.name, to: leg.line)

@@ -44,8 +44,8 @@ final class LineServices {
         }
     }
 
-    /// What the request dials, where the line's provider takes its type. What it does not take is in the journal: a telephone would say
-    /// nothing.
+    /// Gives the number or address that the request dials, where the line's provider takes its type. A refusal is in the journal:
+    /// a telephone would say nothing.
     func dialled(_ request: CallRequest, of line: Line) throws(CallRequestError) -> Text {
         guard !request.isVideo else { throw .video }
         let handle = request.handle

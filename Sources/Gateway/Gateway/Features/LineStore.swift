@@ -22,7 +22,7 @@ public struct LineRecord: Sendable, Equatable {
 public struct KeptState: Sendable, Equatable {
     /// By number.
     public private(set) var lines: [String: LineRecord] = [:]
-    /// Of all lines; those that have ended among them.
+    /// The registrations of all lines; those that have ended among them.
     public var registrations: [SavedRegistration] = []
 
     public init() {}
@@ -33,7 +33,7 @@ public struct KeptState: Sendable, Equatable {
         set { lines[line] = newValue }
     }
 
-    /// What was kept of other lines than these.
+    /// Gives the kept state of other lines than these.
     func without(_ numbers: [String]) -> KeptState {
         var rest = KeptState()
         rest.lines = lines
@@ -104,7 +104,7 @@ extension SavedRegistration {
 
     /// nil for what cannot be read. A connection did not survive: one that is lost is opened again towards the device, as far as that is
     /// possible.
-    /// Where the wall clock was set back meanwhile it lasts no longer than was granted.
+    /// If the wall clock was set back meanwhile, the contact lasts no longer than was granted.
     func contact(epoch: Date, at now: Instant) -> Registrar.Contact? {
         guard let parsed = try? NameAddress(parsing: Text(contact)), let transport = Transport(text: Text(transport)),
             let local = SocketAddress(local, defaultPort: 5060), let remote = SocketAddress(remote, defaultPort: 5060)

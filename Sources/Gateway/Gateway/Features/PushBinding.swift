@@ -37,8 +37,8 @@ public struct PushBinding: Sendable, Equatable {
     public var parameter: Text?
     /// Forgotten then, unless it registers again.
     public var keptUntil: Date
-    /// What tells it from other devices of its line, whatever it is pushed by: its `+sip.instance`, else the URI of its Contact; nil: not
-    /// known.
+    /// The identity of the device among those of its line, whatever it is pushed by: its `+sip.instance`, else the URI of its Contact;
+    /// nil: not known.
     public var device: Text?
 
     public init(provider: Text, identifier: Text, parameter: Text?, keptUntil: Date, device: Text? = nil) {

@@ -4,10 +4,10 @@ import Primitives
 
 /// One call in the list of a line's recents.
 public struct RecentCall: Sendable, Equatable, Identifiable {
-    /// Who called, as the line sees it.
+    /// The direction of the call, as the line sees it.
     public enum Direction: String, Sendable, CaseIterable { case incoming, outgoing }
 
-    /// How it came out for the line.
+    /// The outcome of the call for the line.
     public enum Outcome: String, Sendable, CaseIterable {
         case answered
         /// Incoming: nobody answered before the caller or the ring limit ended it.
@@ -29,7 +29,7 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
     public var id: UUID
     /// The number of the line whose recents it is in.
     public var line: String
-    /// Who called, as the line sees it.
+    /// The direction of the call, as the line sees it.
     public var direction: Direction
     public var handleType: CXHandle.HandleType
     public var handle: String
@@ -40,7 +40,7 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
     /// When it was answered; nil: nobody answered.
     public var connected: Date?
     public var ended: Date
-    /// How it came out for the line.
+    /// The outcome of the call for the line.
     public var outcome: Outcome
     /// The reason of its end, as the journal names it.
     public var reason: String
@@ -77,7 +77,7 @@ struct RecentCalls {
 }
 
 extension RecentCall.Outcome {
-    /// Of the line that was called.
+    /// Makes the outcome for the line that was called.
     init(incoming end: CallEnd, cause: EndCause?, wasAnswered: Bool) {
         guard !wasAnswered else { self = .answered; return }
         switch end {
@@ -89,7 +89,7 @@ extension RecentCall.Outcome {
         }
     }
 
-    /// What the line's devices said.
+    /// Gives the outcome of a status that the line's devices gave.
     private static func ofDevices(_ status: Int) -> Self {
         switch status {
         case 486, 600, 603, 607: .declined
@@ -98,7 +98,7 @@ extension RecentCall.Outcome {
         }
     }
 
-    /// Of the line that called.
+    /// Makes the outcome for the line that called.
     init(outgoing cause: EndCause?, wasAnswered: Bool) {
         guard !wasAnswered else { self = .answered; return }
         switch cause?.status {

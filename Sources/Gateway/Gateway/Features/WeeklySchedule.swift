@@ -21,7 +21,7 @@ public struct WeeklySchedule: Sendable, Equatable {
         public var short: String { String("\(self)".prefix(3)) }
     }
 
-    /// What the schedule says until it next says something else.
+    /// A stretch of time in which the schedule says the same.
     public struct Stretch: Sendable, Equatable {
         /// A window is open.
         public var isInside: Bool

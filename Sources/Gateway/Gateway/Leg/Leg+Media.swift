@@ -13,7 +13,7 @@ extension Leg {
         switch event {
         case .digit(let digit):
             note(digit)
-            // Of a far end without events a key is sound, which the other one hears.
+            // A key of a far end without events is sound, which the other one hears.
             if call.agreed?.telephoneEvents.isEmpty == false, let peer = context.table.peer(of: self), peer.keysBySignalling {
                 _ = peer.tell(digit)
             }

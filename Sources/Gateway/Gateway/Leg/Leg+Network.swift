@@ -100,7 +100,7 @@ extension Leg: InviteSessionDelegate {
         let sawProvisional = state == .early
         let cause = EndCause.passing(status: status, response, isDevice: destination?.value.isDevice ?? false)
         if status == 408, response == nil, !reach.hasSpoken { context.leg(self, did: .unreachable) }
-        // What else a device says over one of its flows it has said (RFC 5626 §7), and so has whoever it sent the call on to.
+        // Any other answer over one of its flows is the device's own (RFC 5626 §7), or that of the party that it sent the call on to.
         if status == 430 && context.table.lineReached(by: self) != nil || response == nil && !reach.hasSpoken {
             context.leg(self, did: .flowFailed)
         }

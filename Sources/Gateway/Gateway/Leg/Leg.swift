@@ -10,8 +10,8 @@ import UserAgent
 
 /// One SIP dialog, its media, and the one CallKit call that they are.
 ///
-/// What the network does comes in through `session(_:did:at:)` (`Leg+Network`) and is reported to the line's provider; what a user
-/// wants comes in through the provider's delegate (`Leg+Actions`). The two meet here and nowhere else. Lives on the signalling lane.
+/// Events of the network come in through `session(_:did:at:)` (`Leg+Network`) and are reported to the line's provider. Wishes of a user
+/// come in through the provider's delegate (`Leg+Actions`). The two meet here and nowhere else. Lives on the signalling lane.
 final class Leg {
     enum Direction { case incoming, outgoing }
 
@@ -43,7 +43,7 @@ final class Leg {
     /// The way to the peer's signalling, which decides our address and family in SDP.
     private(set) var flow: Flow { didSet { flowLabel = FlowLabel(flow) } }
     private(set) var flowLabel: FlowLabel
-    /// How far it has come, and what was agreed.
+    /// The state of its dialog, and what was agreed.
     var call: CallSession
     var media: LegMedia
     /// Why it ends, as the other side and the other leg are told; set before the end is asked for.
@@ -134,15 +134,15 @@ final class Leg {
         }
     }
 
-    /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered,
-    /// or of what was agreed with it before.
+    /// The codecs that the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far
+    /// end offered, or of what was agreed with it before.
     var offeredCodecs: [Codec] {
         let ours = context.policy.offeredCodecs
         guard let offer = call.negotiation.remoteOffer else { return call.agreed?.codecs.map(\.codec) ?? ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
-    /// What the other leg of a bridge agreed to, or offered if it still rings; nil where there is no bridge, or nothing was said.
+    /// Codecs that the other leg of a bridge agreed to, or offered if it still rings; nil where there is no bridge, or nothing was said.
     private var bridgedCodecs: [Codec]? {
         guard let peer = context.table.peer(of: self) else { return nil }
         return peer.call.agreed?.codecs.map(\.codec) ?? (peer.call.negotiation.remoteOffer == nil ? nil : peer.offeredCodecs)
@@ -204,7 +204,7 @@ final class Leg {
         }
     }
 
-    /// What goes with a BYE: what the other leg's passed, or else what the trunk wants to see in every one.
+    /// The headers of a BYE: those that the other leg's passed, or else those that the trunk wants to see in every one.
     private var endHeaders: [(HeaderName, Text)] {
         passedHeaders.isEmpty ? trunk?.configuration.headers.towardsTrunk(from: nil) ?? [] : passedHeaders
     }

@@ -1,6 +1,6 @@
 import CallKit
 
-/// How a leg ends. Each case says what CallKit and the far end are told.
+/// The end of a leg. Each case says what CallKit and the far end are told.
 enum LegEnd {
     /// The network ended it, or a limit of ours: reported to CallKit, and told to the far end where that does not know.
     case reported(CXCallEndedReason, EndCause, tellsPeer: Bool = true)

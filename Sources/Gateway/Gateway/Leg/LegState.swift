@@ -64,7 +64,7 @@ extension Leg {
         var replaces: UUID?
         /// An incoming leg that took the place of one whom its line had called.
         var standsForCallee = false
-        /// Whom an incoming leg had called was transferred away from it, and whom it talks with is of another line.
+        /// The callee of an incoming leg was transferred away from it, and the party that it talks with is of another line.
         var isHandedOn = false
     }
 }

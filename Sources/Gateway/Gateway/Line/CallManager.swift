@@ -22,7 +22,7 @@ final class CallManager {
 
     func setHeld(_ call: UUID, _ isHeld: Bool) { request([CXSetHeldCallAction(call: call, onHold: isHeld)]) }
 
-    /// What somebody outside wants. The completion is called before this returns.
+    /// Requests a transaction for somebody outside. The completion is called before this returns.
     func request(_ transaction: CXTransaction, completion: @escaping ((any Error)?) -> Void) {
         controller.hookswitchRequest(transaction, completion: completion)
     }

@@ -73,7 +73,7 @@ final class Line {
         return configuration
     }
 
-    /// How many lines have devices that ring for one call: the members of a group, else the line itself.
+    /// Counts the lines with devices that ring for one call: the members of a group, else the line itself.
     private static func people(of line: LineConfiguration) -> Int {
         if case .group(let group) = line.endpoint { max(group.members.count, 1) } else { 1 }
     }

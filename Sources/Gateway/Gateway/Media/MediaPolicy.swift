@@ -5,15 +5,15 @@ import Runtime
 import SDP
 import UserAgent
 
-/// How the media of a leg is protected, and whether it has connectivity checks.
+/// The protection of a leg's media, and whether it has connectivity checks.
 struct LegMediaPolicy {
     var srtp: SRTPPolicy
     var keying: SRTPKeying
     var ice: ICEPolicy
 }
 
-/// Which media a leg may have: codecs, encryption, connectivity checks, addresses. Of the configuration and of who is at the ends alone;
-/// without state but for the randomness of keys. Lives on the signalling lane.
+/// The policy for the media of a leg: codecs, encryption, connectivity checks, addresses. It follows from the configuration and from the
+/// parties at the ends alone; without state but for the randomness of keys. Lives on the signalling lane.
 final class MediaPolicy {
     let context: GatewayContext
     let lines: LineTable
@@ -70,7 +70,7 @@ final class MediaPolicy {
         return ice
     }
 
-    /// What our answer to an offer needs: credentials where that begins checks or begins them anew, and who begins a handshake where the
+    /// Prepares our answer to an offer: credentials where the offer begins checks or begins them anew, and who begins a handshake where the
     /// peer is behind a NAT.
     func prepareAnswer(_ negotiation: inout OfferAnswer, over flow: Flow) {
         guard let offer = negotiation.remoteOffer else { return }
@@ -91,7 +91,7 @@ final class MediaPolicy {
 
 // Encryption and connectivity checks.
 extension MediaPolicy {
-    /// Of a leg that comes in: the stricter one of those that have a say.
+    /// Gives the policy of a leg that comes in: the strictest of the lines that have a say.
     func policy(of line: Line, calledBy caller: CallerIdentity) -> LegMediaPolicy {
         let lines = responsible(for: line, calledBy: caller)
         return LegMediaPolicy(
@@ -99,8 +99,8 @@ extension MediaPolicy {
             keying: lines[0].configuration.srtpKeying, ice: checks(wantedBy: lines))
     }
 
-    /// Of a leg that calls: as the line wants it whose device or trunk is called, whichever line the call belongs to. A call to ourselves
-    /// is encrypted where the end that takes it wants that, and nobody is there to check the way.
+    /// Gives the policy of a leg that calls: that of the line whose device or trunk is called, whichever line the call belongs to. A call
+    /// to ourselves is encrypted where the end that takes it wants that, and nobody is there to check the way.
     func policy(towards destination: Destination, for line: Line) -> LegMediaPolicy {
         guard !destination.isToOurselves else { return LegMediaPolicy(srtp: .optional, keying: .sdes, ice: .off) }
         let called = (destination.device ?? destination.trunk?.line).flatMap(lines.line(numbered:)) ?? line

@@ -140,8 +140,8 @@ final class Dialling {
         return userAgent.invite(invite, delegate: leg, at: context.now)
     }
 
-    /// What a message of one leg adds to that of another: by the rules of the trunk that either belongs to, else by those between lines,
-    /// and then nothing of a caller who is not to be known.
+    /// Gives the headers that a message of one leg adds to that of another: by the rules of the trunk that either belongs to, else by
+    /// those between lines, and then nothing of a caller who is not to be known.
     private func headers(passedBy message: Message?, from source: Trunk?, to leg: Leg) -> [(HeaderName, Text)] {
         if let trunk = leg.trunk { return trunk.configuration.headers.towardsTrunk(from: message) }
         let isPrivate = leg.reach.hidesCaller || leg.destination?.value.referral?.isPrivate == true

@@ -6,7 +6,7 @@ public struct RingGroup: Sendable, Equatable {
     public struct Member: Sendable, Equatable {
         /// The number of a line with devices, or of a trunk.
         public var number: Text
-        /// How long after the first it begins to ring; not for those that ring in turn.
+        /// The time after the first member at which it begins to ring; not for those that ring in turn.
         public var delay: Duration
 
         public init(_ number: Text, delay: Duration = .zero) { (self.number, self.delay) = (number, delay) }
@@ -27,14 +27,14 @@ public struct RingGroup: Sendable, Equatable {
     public init(_ members: [Member], _ strategy: Strategy = .all) { (self.members, self.strategy) = (members, strategy) }
 }
 
-/// Who of a ring group rings when: a value that is asked for the next stage when the time of the last is over, or when nobody of it is
-/// left.
+/// The order in which members of a ring group ring: a value that is asked for the next stage when the time of the last is over, or when
+/// nobody of it is left.
 struct Hunt {
     struct Stage: Equatable {
         var members: [Text]
         /// Those of the stages before stop ringing.
         var endsOthers: Bool
-        /// How long until the next stage; nil for the last.
+        /// The time until the next stage; nil for the last.
         var next: Duration?
     }
 

@@ -36,7 +36,7 @@ final class Originations {
         let first: Leg
         fileprivate let others: [Destination]
 
-        /// Whom the first device's call is with, as CallKit sees it: the device.
+        /// The party of the first device's call, as CallKit sees it: the device.
         let handle: CXHandle
     }
 

@@ -38,7 +38,7 @@ protocol WakeUpListener: AnyObject {
 }
 
 /// Wake-up push (RFC 8599): a call waits until a device has registered, within a limit of its own; only then it is reported and rings.
-/// Where others of the line are awake, or of the ring group that was called, it rings those meanwhile. Lives on the signalling lane.
+/// If others of the line are awake, or of the ring group that was called, it rings those meanwhile. Lives on the signalling lane.
 final class WakeUps {
     private let context: GatewayContext
     private let table: CallTable

@@ -4,7 +4,7 @@ import UserAgent
 
 /// A call from outside that somebody is asked about, before anything rings.
 public struct CallQuestion: Sendable {
-    /// Of its INVITE.
+    /// The Call-ID, From and To of its INVITE.
     public var callID: Text, from: Text, to: Text
     /// The number that was dialled, in our words.
     public var dialled: Text
@@ -13,11 +13,11 @@ public struct CallQuestion: Sendable {
     /// The number of the line of the trunk that it came from.
     public var trunk: Text?
     public var userAgent: Text?
-    /// Where the INVITE came from.
+    /// The address that the INVITE came from.
     public var source: SocketAddress
 }
 
-/// What becomes of an incoming call.
+/// The decision on an incoming call.
 public enum CallDecision: Equatable, Sendable {
     /// As the configuration has it.
     case asDialled

@@ -35,7 +35,7 @@ struct Destination {
     var referral: Referral?
     /// The gateway calls itself, as a device of one of its lines.
     var isToOurselves = false
-    /// Where it goes when the first way is not there, and who wants to know.
+    /// Further ways for when the first is not there, and the observer that is told of each.
     var alternatives: [NextHop] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
 

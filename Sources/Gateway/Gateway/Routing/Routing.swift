@@ -1,8 +1,8 @@
 import Primitives
 import SIP
 
-/// Which line a dialled number reaches: the line of that number, else the longest pattern that matches, those of the domain that was called
-/// first.
+/// The line that a dialled number reaches: the line of that number, else the longest pattern that matches, those of the domain that was
+/// called first.
 struct Routing {
     private var byNumber: [Text: Int] = [:]
     private var patterns: [(pattern: NumberPattern?, domain: Text?, line: Int)] = []

@@ -93,7 +93,7 @@ final class Transfers {
 
     /// Devices and trunks are called as they are; an application, a script, a group and a line whose devices all sleep take calls of ours
     /// as anybody's.
-    /// Whom such a call rings need not be reached over TLS, so where that is wanted it is not made.
+    /// A party that such a call rings need not be reached over TLS, so where TLS is wanted the call is not made.
     private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg, isSecure: Bool) -> [Destination] {
         let found = router.destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70, isSecure: isSecure)
         switch target.configuration.endpoint {

@@ -47,15 +47,15 @@ public struct HeaderRules: Sendable, Equatable {
     /// These are passed, and nothing is set.
     public init(copy: [NamePattern]) { self.copy = copy }
 
-    /// What is passed between lines where nothing else is said: what one user tells another. Not `X-*`: there are telephones that answer by
-    /// themselves where such a field says so.
+    /// The rules between lines where nothing else is said: they pass what one user tells another. Not `X-*`: there are telephones that
+    /// answer by themselves where such a field says so.
     public static let betweenLines = HeaderRules(copy: ["Subject", "User-to-User"].compactMap { NamePattern($0) })
 
     /// No header is touched.
     public var isEmpty: Bool { copy.isEmpty && set.isEmpty }
 
-    /// What a message of the one leg adds to that of the other. At most 32 fields and 1,000 bytes: the rest of a flood stays where it is,
-    /// and what was one datagram stays one.
+    /// Gives the headers that a message of the one leg adds to that of the other. At most 32 fields and 1,000 bytes: the rest of a flood
+    /// stays where it is, and what was one datagram stays one.
     func passed(from message: Message) -> [(HeaderName, Text)] {
         guard !copy.isEmpty else { return [] }
         var room = 1_000

@@ -19,7 +19,7 @@ final class Trunk {
     /// Ways that a registration has tried since it last succeeded.
     private var triedFlows: [Flow] = []
     private var isLeaving = false
-    /// Of the same line, before it was configured anew: registers no more, and takes its registration back before ours begins.
+    /// The trunk of the same line before it was configured anew: it registers no more, and takes its registration back before ours begins.
     private var predecessor: Trunk?
     private weak var successor: Trunk?
     /// The last notice about each subject.

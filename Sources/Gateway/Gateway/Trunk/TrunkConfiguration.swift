@@ -22,11 +22,11 @@ public struct TrunkConfiguration: Sendable, Equatable {
         }
     }
 
-    /// How we register with the trunk (RFC 3261 §10.2).
+    /// The settings of our registration with the trunk (RFC 3261 §10.2).
     public struct Registration: Sendable, Equatable {
         /// Seconds asked for.
         public var expires: UInt32 = 600
-        /// How often the way is kept open; nil: never.
+        /// The interval at which the way is kept open; nil: never.
         public var keepAlive: Duration? = .seconds(25)
 
         public init() {}
@@ -43,7 +43,7 @@ public struct TrunkConfiguration: Sendable, Equatable {
     public var password: Text?
     /// We register with it, and are called at our Contact; nil: it knows where we are.
     public var registration: Registration?
-    /// How often each server is asked with OPTIONS whether it is there; nil: only calls tell.
+    /// The interval at which each server is asked with OPTIONS whether it is there; nil: only calls tell.
     public var health: Duration?
     /// Networks that calls come from, beside the servers themselves.
     public var sources: [IPNetwork] = []

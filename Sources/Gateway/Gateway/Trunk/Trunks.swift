@@ -88,7 +88,7 @@ final class Trunks {
 
     // MARK: Numbers
 
-    /// Of a request of a trunk: the number that it names, in our words, or where it called our Contact the number that is meant by that.
+    /// Gives the number that a request of a trunk names, in our words. If it called our Contact, this is the number that is meant by that.
     func number(dialledBy request: Message, from trunk: Trunk) -> Text? {
         let rules = trunk.configuration
         guard let target = request.requestURI, var dialled = lines.routing.dialledNumber(target) else { return nil }
