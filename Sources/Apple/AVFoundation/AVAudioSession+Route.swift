@@ -31,7 +31,7 @@ extension AVAudioSession {
     }
 }
 
-/// Where a session's sound comes from and goes to.
+/// The route of a session's sound: its sources and its destinations.
 open class AVAudioSessionRouteDescription: NSObject, @unchecked Sendable {
     public let inputs: [AVAudioSessionPortDescription]
     public let outputs: [AVAudioSessionPortDescription]

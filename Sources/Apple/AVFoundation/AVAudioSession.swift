@@ -5,7 +5,7 @@
 /// There is no sound card behind it. A session is active when the CallKit system says so, through `provider(_:didActivate:)`; `setActive`
 /// only notes the app's wish, as on a telephone where the system owns the session. Safe to use from any thread.
 open class AVAudioSession: NSObject, @unchecked Sendable {
-    /// What the app asked for, all at one moment.
+    /// The settings that the app asked for, all at one moment.
     public struct Wishes: Equatable, Sendable {
         public var category = Category.soloAmbient
         public var mode = Mode.default

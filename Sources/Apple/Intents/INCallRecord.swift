@@ -38,7 +38,7 @@ open class INCallRecord: NSObject, @unchecked Sendable {
     }
 }
 
-/// Which calls of the past are meant. Only the app makes one here.
+/// The filter for calls of the past. Only the app makes one here.
 open class INCallRecordFilter: NSObject, @unchecked Sendable {
     public let participants: [INPerson]?
     public let callTypes: INCallRecordTypeOptions

@@ -65,7 +65,7 @@ open class INStartCallIntent: INIntent, @unchecked Sendable {
     }
 }
 
-/// What an app makes of an `INStartCallIntent`.
+/// An app's response to an `INStartCallIntent`.
 open class INStartCallIntentResponse: INIntentResponse, @unchecked Sendable {
     public let code: INStartCallIntentResponseCode
 

@@ -4,7 +4,7 @@ public enum INPersonHandleType: Int, Sendable {
     case unknown = 0, emailAddress = 1, phoneNumber = 2
 }
 
-/// How a person can be reached.
+/// The handle by which a person can be reached.
 open class INPersonHandle: NSObject, @unchecked Sendable {
     public let value: String?
     public let type: INPersonHandleType

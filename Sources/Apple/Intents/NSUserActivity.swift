@@ -30,7 +30,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         userInfo = (userInfo ?? [:]).merging(otherDictionary) { $1 }
     }
 
-    /// Of no effect: nobody is there whom the activity could be offered to. So are the two others.
+    /// Has no effect: nobody is there whom the activity could be offered to. The two others have none either.
     open func becomeCurrent() {}
     open func resignCurrent() {}
     open func invalidate() {}

@@ -12,7 +12,7 @@ open class PKPushPayload: NSObject, @unchecked Sendable {
     }
 }
 
-/// Where pushes of one type are to be sent.
+/// The address to which pushes of one type are to be sent.
 open class PKPushCredentials: NSObject, @unchecked Sendable {
     public let type: PKPushType
     public let token: Data
@@ -23,7 +23,7 @@ open class PKPushCredentials: NSObject, @unchecked Sendable {
     }
 }
 
-/// What the system says about a VoIP push.
+/// The system's data on a VoIP push.
 open class PKVoIPPushMetadata: NSObject, @unchecked Sendable {
     /// Whether the app must report a call for this push.
     public let mustReport: Bool

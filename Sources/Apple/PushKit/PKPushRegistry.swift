@@ -99,7 +99,7 @@ private final class WeakRegistries: @unchecked Sendable {
     }
 }
 
-/// What a push is for.
+/// The purpose of a push.
 public struct PKPushType: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }

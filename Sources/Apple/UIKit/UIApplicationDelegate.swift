@@ -53,7 +53,7 @@ extension UIApplicationDelegate {
 }
 
 extension UIApplicationDelegate where Self: UIResponder {
-    /// What `@main` on an app delegate runs: launches the app, and serves its main queue and its timers on the main thread for good.
+    /// Runs for `@main` on an app delegate: launches the app, and serves its main queue and its timers on the main thread for good.
     public static func main() {
         UIApplication.shared.hookswitchLaunch(Self(hookswitch: ()))
         RunLoop.main.run()

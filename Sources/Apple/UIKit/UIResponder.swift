@@ -1,6 +1,6 @@
 import Foundation
 
-/// What handles events; here only what the delegates of apps and scenes inherit from.
+/// A handler of events; here only the class that the delegates of apps and scenes inherit from.
 ///
 /// A subclass has `init()`, its own or an inherited one: that is how `main` and scenes make their delegates. Its initialisers and
 /// its properties are the main actor's, as on Apple systems.
@@ -13,8 +13,8 @@ open class UIResponder: NSObject {
     public required convenience init(hookswitch: Void) { self.init() }
 }
 
-/// What can take up an activity; here only a name in a signature.
+/// An object that can take up an activity; here only a name in a signature.
 public protocol UIUserActivityRestoring: NSObjectProtocol {}
 
-/// What app and scene delegates declare as `var window: UIWindow?`. There is no screen: it holds nothing and shows nothing.
+/// The window that app and scene delegates declare as `var window: UIWindow?`. There is no screen: it holds nothing and shows nothing.
 open class UIWindow: UIResponder {}

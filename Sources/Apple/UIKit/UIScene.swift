@@ -10,7 +10,7 @@ open class UIScene: UIResponder {
         case unattached = -1, foregroundActive = 0, foregroundInactive = 1, background = 2
     }
 
-    /// What a scene was asked for with.
+    /// The options that a scene was asked for with.
     @MainActor
     open class ConnectionOptions: NSObject {
         public let userActivities: Set<NSUserActivity>
@@ -49,7 +49,7 @@ open class UIOpenURLContext: NSObject {
     }
 }
 
-/// What outlasts a scene on a telephone; here as long as the scene.
+/// The session that outlasts a scene on a telephone; here it lasts as long as the scene.
 @MainActor
 open class UISceneSession: NSObject {
     public struct Role: RawRepresentable, Hashable, Sendable {
@@ -64,7 +64,7 @@ open class UISceneSession: NSObject {
     public internal(set) var configuration = UISceneConfiguration(name: nil, sessionRole: .windowApplication)
 }
 
-/// How a scene is made. There is no Info.plist that names the delegate: only `delegateClass` does.
+/// The configuration of a new scene. There is no Info.plist that names the delegate: only `delegateClass` does.
 @MainActor
 open class UISceneConfiguration: NSObject {
     public let name: String?

@@ -10,7 +10,7 @@ public protocol CXCallDirectoryExtensionContextDelegate: NSObjectProtocol {
 ///
 /// Safe to use from any thread, by one at a time if the order of entries matters. All calls after the end are ignored.
 open class CXCallDirectoryExtensionContext: NSExtensionContext, @unchecked Sendable {
-    /// How a load ended.
+    /// Outcomes of a load.
     enum Outcome: Sendable {
         case loaded(CallDirectoryData)
         /// By `cancelRequest`.

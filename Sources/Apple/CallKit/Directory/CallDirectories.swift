@@ -51,7 +51,7 @@ public final class CallDirectories: @unchecked Sendable {
 
     public var identifiers: [String] { directories.withLock { $0.keys.sorted() } }
 
-    /// What is known of a directory; nil when there is none.
+    /// Gives the record of a directory; nil when there is none.
     public func record(of identifier: String) -> CallDirectoryRecord? { directories.withLock { $0[identifier]?.record } }
 
     // MARK: Lookup

@@ -4,7 +4,7 @@
 public struct CallDirectoryData: Sendable {
     let blocked: PackedNumbers
     let identified: PackedNumbers
-    /// Of each identified number, where its label is.
+    /// The place of the label of each identified number.
     let places: [UInt32]
     let labels: LabelArena
 
@@ -40,7 +40,7 @@ public struct CallDirectoryData: Sendable {
     }
 }
 
-/// How much a call directory may hold, and how long it may take to load.
+/// The limits on what a call directory may hold, and on the time it may take to load.
 public struct CallDirectoryLimits: Sendable {
     /// Blocked and identified numbers together.
     public var entries = 20_000_000

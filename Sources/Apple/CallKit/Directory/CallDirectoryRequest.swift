@@ -1,4 +1,4 @@
-/// What an extension says about its entries in one load, as a value.
+/// The entries of an extension in one load, as a value.
 ///
 /// Full, unless `isIncremental` was read before the first entry and was true: then everything is relative to the load
 /// before, removals apply to that, and additions come on top.
@@ -6,13 +6,13 @@ struct CallDirectoryRequest {
     typealias Failure = CallDirectoryBuilder.Failure
     typealias Number = CXCallDirectoryPhoneNumber
 
-    /// What to take away of one of the two lists.
+    /// The numbers to take away from one of the two lists.
     private struct Removals {
         var isEverything = false
         var numbers: [Number] = []
     }
 
-    /// What the last load left; nil before the first.
+    /// The entries that the last load left; nil before the first.
     private let base: CallDirectoryData?
     private var additions: CallDirectoryBuilder
     private var unblocked = Removals()
@@ -96,7 +96,7 @@ struct CallDirectoryRequest {
         }
     }
 
-    /// Of one number, the labels that were there come first.
+    /// Merges the identified numbers. For one number the labels that were there come first.
     private func mergeIdentified(
         _ base: CallDirectoryData, _ additions: CallDirectoryData, into merged: inout CallDirectoryBuilder
     ) throws(Failure) {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where call directories survive a restart. Called from one queue at a time.
+/// The store in which call directories survive a restart. Called from one queue at a time.
 public protocol CallDirectoryStore: AnyObject, Sendable {
-    /// What was saved of all directories. Make the data with a `CallDirectoryBuilder`, from rows in ascending order.
+    /// Loads what was saved of all directories. Make the data with a `CallDirectoryBuilder`, from rows in ascending order.
     func load(limits: CallDirectoryLimits) throws -> [CallDirectoryRecord]
     /// Replaces a directory's entries, all or nothing, and forgets its failure.
     func save(_ data: CallDirectoryData, of identifier: String, at date: Date) throws
@@ -10,7 +10,7 @@ public protocol CallDirectoryStore: AnyObject, Sendable {
     func save(_ failure: CallDirectoryFailure, of identifier: String) throws
 }
 
-/// What is kept of one directory.
+/// The data that is kept of one directory.
 public struct CallDirectoryRecord: Sendable {
     public let identifier: String
     /// nil: never loaded.

@@ -1,4 +1,4 @@
-/// Who the system thinks is calling.
+/// The identity of a caller, as the system sees it.
 public enum CallIdentification: Hashable, Sendable {
     /// The name in the user's contacts.
     case contact(String)
@@ -13,7 +13,7 @@ public enum CallIdentification: Hashable, Sendable {
 }
 
 extension CallSnapshot {
-    /// What a telephone shows: the contact's name, else what the app calls the caller, else a directory's label.
+    /// The name that a telephone shows: the contact's name, else the app's name for the caller, else a directory's label.
     public var displayName: String? {
         if case .contact(let name) = identification { return name }
         return localizedCallerName ?? identification?.name

@@ -8,7 +8,7 @@ open class NSExtensionContext: NSObject, @unchecked Sendable {
     open func cancelRequest(withError error: any Error) {}
 }
 
-/// Who answers an extension's requests. On Apple systems part of Foundation.
+/// The handler that answers an extension's requests. On Apple systems part of Foundation.
 public protocol NSExtensionRequestHandling: NSObjectProtocol {
     func beginRequest(with context: NSExtensionContext)
 }

@@ -9,7 +9,7 @@ struct PackedNumbers: Sendable {
     /// The greatest number.
     private(set) var last: Int64?
     private var firsts: [Int64] = []
-    /// Where the differences of each block start.
+    /// The start of each block's differences.
     private var starts: [UInt32] = []
     private var bytes: [UInt8] = []
 

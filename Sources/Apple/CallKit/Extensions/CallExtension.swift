@@ -1,7 +1,7 @@
 import Foundation
 import Primitives
 
-/// What happens to a call on a network, and CallKit has no word for. Nothing here exists on a telephone: code that is to run there as well
+/// Events of a call on a network that CallKit has no word for. Nothing here exists on a telephone: code that is to run there as well
 /// keeps it apart.
 ///
 /// It is told like everything else: whoever knows reports it (`CXProvider.report(_:of:)`), and the provider's delegate hears of it in its
@@ -15,8 +15,8 @@ public enum CallExtension: Hashable, Sendable {
     case digit(Character)
     /// The far end asks that we call somebody else in its place.
     case transferRequested(to: String)
-    /// How far a transfer is that the far end makes for us, or that we make for it: the status of the new call. One of 200 or more is the
-    /// last.
+    /// The progress of a transfer that the far end makes for us, or that we make for it: the status of the new call. A status of 200 or
+    /// more is the last.
     case transferProgress(status: Int)
     /// The call goes on under the same UUID, with somebody else.
     case transferred(to: String)
@@ -24,10 +24,10 @@ public enum CallExtension: Hashable, Sendable {
     case mediaStatistics(CallMediaStatistics)
 }
 
-/// What a call's media measured. Nothing is filled in that was not measured: those are nil.
+/// The figures that were measured of a call's media. A figure that was not measured is nil.
 public struct CallMediaStatistics: Hashable, Sendable {
     public var packetsSent: UInt64 = 0, packetsReceived: UInt64 = 0
-    /// Of what was sent to us.
+    /// Packets that were sent to us and were lost.
     public var packetsLost: Int64?
     /// Interarrival jitter of what was received (RFC 3550 §6.4.1).
     public var jitter: Duration?

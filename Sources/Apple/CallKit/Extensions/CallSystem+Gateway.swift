@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Primitives
 
-// What CallKit does not have and a gateway needs. None of it exists on a telephone.
+// Functions that CallKit does not have and a gateway needs. None of them exists on a telephone.
 
 extension CXProvider {
     /// A provider of this system, whatever `CallSystem.current` is.
@@ -73,7 +73,7 @@ extension CXCallController {
 }
 
 extension CallSystem {
-    /// How many incoming calls were reported so far, accepted or not.
+    /// Number of incoming calls that were reported so far, accepted or not.
     public var incomingReports: Int { core.withLock { $0.incomingReports } }
 
     /// The network says by itself what an app may not have reported yet: the call is over. Ignored when it is not there any more.

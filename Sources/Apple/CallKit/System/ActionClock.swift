@@ -1,7 +1,7 @@
 import Foundation
 import Primitives
 
-/// What the system waits for, by deadline: actions to be completed, ringing calls to be answered.
+/// The waits of the system, by deadline: for actions to be completed, and for ringing calls to be answered.
 ///
 /// A heap whose cancelled entries are dropped when they come to the top, or all at once when they are the majority.
 struct ActionClock {
@@ -43,7 +43,7 @@ struct ActionClock {
     private var live = Orders()
     private var order: UInt64 = 0
 
-    /// How many subjects are waited for.
+    /// Number of subjects that are waited for.
     var count: Int { live.count }
 
     /// The earliest deadline; nil when nothing is waited for.

@@ -1,7 +1,7 @@
 import Foundation
 import Primitives
 
-/// Which calls have audio in which session, and what of that the app was told.
+/// The calls that have audio in each session, and the part of this that the app was told.
 ///
 /// A session is wanted while a call has audio in it. `settle` is asked when the app can be told; what came and went in
 /// between is not told, so activation and deactivation alternate and are true when they are told.
@@ -15,7 +15,7 @@ struct AudioActivation {
     /// An object: in a table a value would be copied to be changed.
     private final class Session {
         var isActive = false
-        /// How many calls have audio in it.
+        /// Number of calls that have audio in it.
         var calls = 0
         /// Calls that the app was not told of yet, in order.
         var newcomers: [UUID] = []
@@ -33,7 +33,7 @@ struct AudioActivation {
             if let index = newcomers.firstIndex(of: call) { newcomers.remove(at: index) }
         }
 
-        /// What to tell the app now, if anything.
+        /// Gives the change to tell the app now, if there is any.
         func settle() -> Change? {
             guard calls > 0 else { return isActive ? last.map(Change.deactivated) : nil }
             guard !newcomers.isEmpty else { return nil }
@@ -58,7 +58,7 @@ struct AudioActivation {
         return before
     }
 
-    /// What to tell the app about a session now, if anything; it counts as told.
+    /// Gives the change of a session to tell the app now, if there is any; it counts as told.
     mutating func settle(_ name: AudioSessionName) -> Change? {
         guard let session = sessions[name] else { return nil }
         if session.calls == 0 { sessions[name] = nil }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The audio session of a provider or a call group.
 final class CallAudioSession: AVAudioSession, @unchecked Sendable {
-    /// What the callback under way is about, where the delegate gets the session of the process.
+    /// The session that the callback under way is about, where the delegate gets the session of the process.
     @TaskLocal static var current: CallAudioSession?
 
     let name: AudioSessionName

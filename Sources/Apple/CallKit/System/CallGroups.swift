@@ -1,12 +1,12 @@
 import Foundation
 import Primitives
 
-/// Which call is in which group. Every call is in exactly one; a group is there as long as it has a call.
+/// The group of each call. Every call is in exactly one; a group is there as long as it has a call.
 struct CallGroups: Equatable {
     private var groups = IdentityTable<Int>()
     private var sizes = IdentityTable<Int>()
 
-    /// How many groups there are.
+    /// Number of groups.
     var count: Int { sizes.count }
 
     func group(of call: UUID) -> Int? { groups[call] }

@@ -2,7 +2,7 @@ import AVFoundation
 import Foundation
 import Primitives
 
-// How the system calls out: never while it holds its lock, always in the order of the state's outputs.
+// Deliveries of the system to the outside: never while it holds its lock, always in the order of the state's outputs.
 
 extension CallSystem {
     /// Writes the journal, then hands every delivery that is due to its queue. When another call into the system is handing over

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Primitives
 
-// What the CX classes tell the system. Each input changes the state under the lock; what it causes is told outside of it.
+// Inputs of the CX classes to the system. Each input changes the state under the lock; its effects are told outside of it.
 
 extension CallSystem {
     /// Feeds the state, then tells what came of it.

@@ -1,6 +1,6 @@
 import Foundation
 
-// Who calls, and whether it may: the user's contacts first, then the enabled call directories.
+// Identification and screening of callers: the user's contacts first, then the enabled call directories.
 
 extension CallSystem {
     /// The name that the user's contacts have for a handle; nil: none. Called by reports, on their thread.
@@ -25,7 +25,7 @@ extension CallSystem {
         set { setHook(\.voipPush, newValue) }
     }
 
-    /// Where the call directories are; `.shared` unless set.
+    /// The call directories; `.shared` unless set.
     public var directories: CallDirectories? {
         get { core.withLock { $0.hooks.directories } }
         set { setHook(\.directories, newValue) }
@@ -46,7 +46,7 @@ extension CallSystem {
         }
     }
 
-    /// What contacts and directories say about an update's caller.
+    /// Screens an update's caller by contacts and directories.
     func screen(fields: CXCallUpdate.Fields) -> (verdict: CXErrorCodeIncomingCallError.Code?, identification: CallIdentification?) {
         guard let handle = fields.remoteHandle ?? nil else { return (nil, nil) }
         let (contacts, directories, enabled) = core.withLock { ($0.hooks.contacts, $0.hooks.directories, $0.enabledDirectories) }
@@ -65,7 +65,7 @@ extension CallSystem {
         core.withLock { swap(&$0.hooks[keyPath: path], &hook) }
     }
 
-    /// What the owner of the system decides or does for it.
+    /// Decisions and actions of the system's owner on its behalf.
     struct Hooks {
         var filter: Filter?
         var contacts: Contacts?

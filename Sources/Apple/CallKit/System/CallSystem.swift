@@ -53,7 +53,7 @@ public final class CallSystem: @unchecked Sendable {
         telling = Locked((), hasLock: !configuration.isCalledByOneAtATime)
     }
 
-    /// How long calls ring that come from now on; nil: for ever. At first as `configuration` has it.
+    /// The time that calls ring that come from now on; nil: for ever. At first as `configuration` has it.
     public var ringTimeout: Duration? {
         get { core.withLock { $0.state.ringTimeout } }
         set { core.withLock { $0.state.ringTimeout = newValue } }
@@ -65,7 +65,7 @@ public final class CallSystem: @unchecked Sendable {
         set { setHook(\.filter, newValue) }
     }
 
-    /// Who writes down what happens. Held weakly; set it before the first call.
+    /// The journal of what happens. Held weakly; set it before the first call.
     public var journal: (any CallSystemJournal)? {
         get { core.withLock { $0.journal } }
         set { core.withLock { $0.journal = newValue } }
@@ -102,7 +102,7 @@ public final class CallSystem: @unchecked Sendable {
         core.withLock { core in core.state.calls[uuid].map { core.state.snapshot($0) } }
     }
 
-    /// What the system holds, for the gate against leaks: all zero but `providers` when nothing goes on.
+    /// Counts of what the system holds, for the gate against leaks: all zero but `providers` when nothing goes on.
     public struct Counts: Hashable, Sendable {
         public var providers = 0, calls = 0, groups = 0, transactions = 0, actions = 0, deadlines = 0, sessions = 0
     }

@@ -1,8 +1,8 @@
 import Primitives
 
-/// How one telephone behaves where Apple's documentation leaves it open, or where a gateway line differs from a phone.
+/// The behaviour of one telephone where Apple's documentation leaves it open, or where a gateway line differs from a phone.
 public struct CallSystemConfiguration: Sendable {
-    /// Who shares an audio session.
+    /// The scope of an audio session: the calls that share it.
     public enum AudioScope: Sendable {
         /// One session for all calls of a provider, as on a telephone.
         case perSystem
@@ -18,7 +18,7 @@ public struct CallSystemConfiguration: Sendable {
         case afterConnected
     }
 
-    /// What an incoming call beyond the provider's group limit is told.
+    /// The error for an incoming call beyond the provider's group limit.
     public enum OverLimitError: Sendable {
         /// `CXErrorCodeRequestTransactionError(.maximumCallGroupsReached)`
         case maximumCallGroupsReached
@@ -26,14 +26,14 @@ public struct CallSystemConfiguration: Sendable {
         case unknownIncomingCallError
     }
 
-    /// Whose telephone it is: the line's number, or whatever its owner calls it. For `CXProvider.account`.
+    /// The account of the telephone: the line's number, or whatever its owner calls it. For `CXProvider.account`.
     public var account: String?
     public var audioScope = AudioScope.perSystem
     public var activation = Activation.afterStarted
     /// Answering, starting or resuming a call holds the others, and ending the active call resumes the only held group.
     /// Only with the `.perSystem` scope.
     public var holdsAutomatically = true
-    /// How long an incoming call rings before the system issues a `CXEndCallAction`; nil: for ever.
+    /// The time that an incoming call rings before the system issues a `CXEndCallAction`; nil: for ever.
     public var ringTimeout: Duration? = .seconds(60)
     /// Whether call directories may block the user's contacts, too.
     public var directoriesBlockContacts = false

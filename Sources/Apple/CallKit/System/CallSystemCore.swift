@@ -56,7 +56,7 @@ extension CallSystem {
         case release(any NSObject & Sendable)
     }
 
-    /// Who hears the answer to a request or report.
+    /// The receiver of the answer to a request or report.
     enum Completion {
         case request(@Sendable ((any Error)?) -> Void, CallbackQueue)
         case incoming(@Sendable ((any Error)?) -> Void, ProviderNumber)

@@ -1,7 +1,7 @@
 import Foundation
 import Primitives
 
-/// What the system of a telephone did, for a journal that must be complete and exact.
+/// Events of a telephone's system, for a journal that must be complete and exact.
 public enum CallSystemEvent: Sendable {
     // Reports of the provider that had an effect. Reports on unknown or ended calls have none and are not here.
     case incomingReported(UUID)
@@ -59,7 +59,7 @@ public enum SystemCause: Hashable, Sendable {
     case automaticResume
 }
 
-/// What ended a call.
+/// The cause of the end of a call.
 public enum CallEnd: Hashable, Sendable {
     case reported(CXCallEndedReason)
     /// A `CXEndCallAction` was fulfilled.
@@ -97,7 +97,7 @@ public struct CallAction: Hashable, Sendable {
     public let created: Instant
 }
 
-/// Which audio session: one per provider, or one per call group.
+/// The name of an audio session: one per provider, or one per call group.
 public struct AudioSessionName: Hashable, Sendable {
     public let provider: Int
     /// nil: the session of all calls (`.perSystem`).
@@ -115,11 +115,11 @@ public struct CallSnapshot: Hashable, Sendable {
     public let localizedCallerName: String?
     /// As the app has reported it: video is never sent.
     public let hasVideo: Bool
-    /// Who the user's contacts or an enabled call directory say it is.
+    /// The identity of the caller by the user's contacts or an enabled call directory.
     public let identification: CallIdentification?
     public let isOnHold: Bool
     public let isMuted: Bool
-    /// Who translates the call; nil while nobody does.
+    /// The engine that translates the call; nil while none does.
     public let translation: CXTranslationEngine?
     public let hasConnected: Bool
     public let hasEnded: Bool

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Primitives
 
-/// Where a system gets its time from and where it runs callbacks.
+/// The source of a system's time, and the runner of its callbacks.
 public protocol CallSystemHost: AnyObject, Sendable {
     /// The system's clock.
     var now: Instant { get }
@@ -16,7 +16,7 @@ public protocol CallSystemHost: AnyObject, Sendable {
     func deadlineMoved(to deadline: Instant?, of system: CallSystem)
 }
 
-/// Which queue an app wants a callback on.
+/// The queue that an app wants a callback on.
 public enum CallbackQueue: Sendable {
     case main
     /// A private serial queue of the system.

@@ -93,7 +93,7 @@ extension CallSystemState {
         put(.closed(record.transaction))
     }
 
-    /// Where the call of a completed action will be: where it is, changed by what is still outstanding on it.
+    /// Plans the group of a completed action's call: its present group, changed by what is still outstanding on it.
     private mutating func replan(_ record: Action) {
         switch record.action.kind {
         case .end, .group: break

@@ -1,7 +1,7 @@
 import Foundation
 import Primitives
 
-// What providers report, and the life of providers themselves.
+// Reports of providers, and the life of providers themselves.
 
 extension CallSystemState {
     mutating func register(_ provider: ProviderNumber, limits: GroupLimits) { providers[provider] = Provider(limits: limits) }

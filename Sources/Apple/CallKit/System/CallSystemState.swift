@@ -8,7 +8,7 @@ typealias ProviderNumber = Int
 /// It has no clock, no queue and no CallKit object; `CallSystem` gives it those. Reports are in `+Reports`, requests in
 /// `+Transactions` and `Preflight`, completed actions in `+Actions`.
 struct CallSystemState {
-    /// What the owner has to do, in order.
+    /// Outputs for the owner to carry out, in order.
     enum Output {
         /// The answer to the report or request just made; nil is yes.
         case answer((any Error)?)
@@ -60,9 +60,9 @@ struct CallSystemState {
         var isConnected = false
         var isOnHold = false
         var isMuted = false
-        /// Who translates the call; nil while nobody does.
+        /// The engine that translates the call; nil while none does.
         var translation: CXTranslationEngine?
-        /// Who the system thinks is calling.
+        /// The identity of the caller, as the system sees it.
         var identification: CallIdentification?
         /// Incomplete actions on this call, oldest first.
         var outstanding: [UUID] = []
@@ -105,7 +105,7 @@ struct CallSystemState {
     }
 
     let configuration: CallSystemConfiguration
-    /// Of calls that begin to ring from now on.
+    /// The time that calls ring that begin to ring from now on.
     var ringTimeout: Duration?
     /// Identities for what the system asks by itself.
     let identify: () -> UUID
@@ -117,10 +117,10 @@ struct CallSystemState {
     var audio = AudioActivation()
     /// The time of the input that is under way.
     var now = Instant.zero
-    /// What happened and when, for the journal; nothing where there is none.
+    /// Events and their times, for the journal; nothing where there is none.
     var events = Backlog<(event: CallSystemEvent, time: Instant)>()
     var isJournalled = false
-    /// What the input under way has put out; its owner takes it away.
+    /// The outputs of the input under way; its owner takes them away.
     var outputs: [Output] = []
     /// Somebody wants to know how calls change.
     var isObserved = false
@@ -222,7 +222,7 @@ extension CallSystemState {
     }
 }
 
-/// How the delegate completed an action.
+/// The delegate's completion of an action.
 struct ActionCompletion {
     let isFulfilled: Bool
     /// When it was done; nil is now.

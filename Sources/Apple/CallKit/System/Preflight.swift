@@ -9,11 +9,11 @@ extension CallSystemState {
         case accepted(ProviderNumber, [Step?])
     }
 
-    /// What an accepted action does to the groups; nil where it is on no call.
+    /// The effect of an accepted action on the groups; nil where it is on no call.
     struct Step {
         /// The group that it makes, if any.
         let group: Int?
-        /// Where its call was before.
+        /// The group that its call was in before.
         let before: Int?
     }
 

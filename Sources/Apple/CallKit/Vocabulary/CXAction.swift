@@ -60,7 +60,7 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// Class, identity, call, what is to be done, and whether it is complete.
     open override var description: String { describe(details + [Detail("isComplete", isComplete)]) }
 
-    /// What the description says, but for completion.
+    /// The details in the description, but for completion.
     var details: [Detail] { [Detail("uuid", uuid)] }
 
     /// Seconds from creation to the deadline.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a provider wants to change about a call. A property that was never set is left as it is.
+/// The changes that a provider wants to make to a call. A property that was never set is left as it is.
 ///
 /// A new call whose capabilities were not set supports holding, grouping, ungrouping and DTMF, and has no video.
 open class CXCallUpdate: NSObject, NSCopying, @unchecked Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What all CallKit errors have in common: a domain, a code and (on a telephone always empty) user information.
+/// The parts that all CallKit errors have in common: a domain, a code and (on a telephone always empty) user information.
 ///
 /// The structs have the shape that the Clang importer gives to `NS_ERROR_ENUM`. `error as NSError` works on Linux and has
 /// the right domain and code; `error as? NSError` returns nil there and is the one idiom that does not carry over.

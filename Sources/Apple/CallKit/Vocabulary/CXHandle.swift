@@ -1,6 +1,6 @@
 import Foundation
 
-/// How the other party of a call can be reached: a phone number, an e-mail address or anything else. A value; immutable.
+/// The handle of the other party of a call: a phone number, an e-mail address or anything else to reach it by. A value; immutable.
 open class CXHandle: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// Kinds of addresses.
     public enum HandleType: Int, Sendable {

@@ -70,7 +70,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
         }
     }
 
-    /// What is known about a call has changed. An unknown call is ignored, as in all reports below; so is another provider's.
+    /// Reports a change in what is known about a call. An unknown call is ignored, as in all reports below; so is another provider's.
     open func reportCall(with uuid: UUID, updated update: CXCallUpdate) { system.reportUpdate(uuid, update: update, by: number) }
 
     /// A call has ended for a reason other than the user's wish; nil is now. Actions outstanding on it fail silently.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a provider's calls are presented and limited.
+/// The settings by which a provider's calls are presented and limited.
 open class CXProviderConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The name of the app that is shown with a call. nil: none was given.
     public private(set) var localizedName: String?

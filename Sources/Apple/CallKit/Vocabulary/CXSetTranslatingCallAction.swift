@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who translates a call.
+/// The engine that translates a call.
 public enum CXTranslationEngine: Int, Sendable {
     /// The system's own engine.
     case `default` = 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a description says of one property.
+/// A property in a description.
 struct Detail {
     var name: String
     var value: String
