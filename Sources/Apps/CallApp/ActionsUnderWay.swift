@@ -1,7 +1,7 @@
 import CallKit
 import Foundation
 
-/// What the app was asked to do and has not declared done.
+/// Actions that the app was asked to do and has not declared done.
 struct ActionsUnderWay {
     private struct Entry {
         let action: CallAction
@@ -34,7 +34,7 @@ struct ActionsUnderWay {
         for index in waiting.indices where waiting[index].transaction == transaction { waiting[index].isOffered = false }
     }
 
-    /// What is left of a transaction that the app was offered, in its order.
+    /// Gives the rest of a transaction that the app was offered, in its order.
     func offered(of transaction: UUID) -> [CallAction] { waiting.filter { $0.isOffered && $0.transaction == transaction }.map(\.action) }
 
     /// The same, up to the action that is wanted; none where it is not among them.
@@ -73,7 +73,7 @@ struct ActionsUnderWay {
 
     func first(where isWanted: (CallAction) -> Bool) -> CallAction? { performing.first { isWanted($0.action) }?.action }
 
-    /// What the app is busy with now: its sound concerns that call.
+    /// The action that the app is busy with now: its sound concerns that call.
     var latest: CallAction? { performing.last?.action }
 
     /// True once for each action that plays tones.

@@ -8,7 +8,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// What the app's provider delegate does with a call. Each returns when all of it has happened that the action stands for.
+/// Actions of the app's provider delegate on a call. Each returns when all of it has happened that the action stands for.
 extension AppCall {
     /// Takes an INVITE: 100, its offer, a port number. False when it was refused and no call has come of it.
     func take(_ session: InviteSession) -> Bool {
@@ -159,7 +159,7 @@ extension AppCall {
     }
 
     private static let pauses: Set<Character> = [",", ";"]
-    /// How long a key takes with the silence behind it: a pause begins when they have been heard.
+    /// The time that a key takes with the silence behind it: a pause begins when they have been heard.
     private static let keyTime = TelephoneEventSender.usualPress + TelephoneEventSender.usualPause
 
     /// One after the other. False when the call cannot carry them.

@@ -9,7 +9,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// What the network did with a call.
+/// Events of a call on the network.
 extension AppCall: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         self.session = session

@@ -13,7 +13,7 @@ import UserAgent
 final class AppCall {
     enum Direction { case incoming, outgoing }
 
-    /// What CallKit knows of it.
+    /// The state of the call in CallKit.
     enum Standing: Equatable {
         case unreported, known
         /// Connected there: an answer was fulfilled, or a connection reported.
@@ -27,11 +27,11 @@ final class AppCall {
     let scribe: LegJournal
     let flow: Flow
     var session: InviteSession?
-    /// How far its dialog has come, and what was agreed.
+    /// The state of its dialog, and what was agreed.
     var call: CallSession
     var media: LegMedia
     var standing = Standing.unreported
-    /// What the far end is told when we end it; set by the system's own reasons before the app hears of them.
+    /// The cause that the far end is told when we end it; set by the system's own reasons before the app hears of them.
     var endCause: EndCause?
     /// Why the network ended it, until CallKit has heard of it.
     var networkEnd: CXCallEndedReason?
@@ -44,7 +44,7 @@ final class AppCall {
     var isSilenced = false
     /// Waits for the answer to the re-INVITE that takes the other side back.
     var resume: ((Bool) -> Void)?
-    /// What is left of a dial string behind a pause, and when the pause is over; nil: when the user plays keys again.
+    /// The rest of a dial string behind a pause, and the time when the pause is over; nil: when the user plays keys again.
     var waitingKeys: (keys: Substring, until: Instant?)?
     /// The call that it is joined with, where they are two.
     var partner: UUID?
@@ -143,7 +143,7 @@ final class AppCall {
         return plan
     }
 
-    /// What the user switched has changed.
+    /// Takes up a change of what the user switched.
     func refreshPlan() {
         if let agreed = call.agreed { media.update(plan(for: agreed), at: now) }
     }

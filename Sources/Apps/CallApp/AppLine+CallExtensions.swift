@@ -8,7 +8,7 @@ import RTP
 import SIP
 import UserAgent
 
-/// What an app may do with a call and CallKit has no action for. What happens to it is told as a `CallExtension`.
+/// Actions of an app on a call that CallKit has no action for. Events of the call are told as a `CallExtension`.
 extension AppLine {
     /// Asks the far end of a call to call somebody else (REFER): in the place of another call of this line where `other` names one, which
     /// was made to consult (RFC 5589). `transferProgress` follows; end the call by `CXEndCallAction` when its status is 200 or more and
@@ -27,7 +27,7 @@ extension AppLine {
         return session.refer(to: target, replacing: dialog, referredBy: own, at: self.now) || refuse()
     }
 
-    /// What a call's media has measured so far; nil where it has none.
+    /// Gives the figures that a call's media has measured so far; nil where it has none.
     public func statistics(of uuid: UUID, at now: Instant) -> CallMediaStatistics? {
         enter(now)
         defer { settle() }

@@ -6,7 +6,7 @@ import Media
 import Primitives
 import SIP
 
-/// What the CallKit system says, and what it means for the calls.
+/// Events of the CallKit system, and their effect on the calls.
 extension AppLine {
     /// Before the event is written down: what the app has declared done was asked for and is done, and what has ended is silent.
     func prepare(for event: CallSystemEvent) {
@@ -112,7 +112,7 @@ extension AppLine {
         call.startMedia()
     }
 
-    /// What CallKit does not take for done is not done later, unless it was asked for again.
+    /// Drops an action that CallKit does not take for done. It is not done later, unless it was asked for again.
     private func undone(_ action: CallAction) {
         acting.end(action.uuid)
         guard action.kind == .hold(false), let call = action.call, acting.first(on: call, where: { $0 == .hold(false) }) == nil else {

@@ -19,7 +19,7 @@ import UserAgent
 ///
 /// Lives on one queue, and every method is called there. It has no clock and no socket of its own.
 public final class AppLine: SignallingEndpoint {
-    /// What the outside gives it.
+    /// The environment that the outside gives it.
     public struct Environment {
         /// The telephone that the app's CallKit belongs to.
         public var system: CallSystem
@@ -44,13 +44,13 @@ public final class AppLine: SignallingEndpoint {
         }
     }
 
-    /// How many of everything there are: all zero when no call is up.
+    /// Counts of everything that is there: all are zero when no call is up.
     public struct Counts: Equatable, Sendable {
         /// Calls of the line, and of its telephone.
         public var calls = 0, systemCalls = 0
-        /// Of SIP.
+        /// The counts of SIP.
         public var agent: UserAgent.Counts
-        /// Of media.
+        /// The counts of media.
         public var media: MediaCounts
         /// Whether nothing is left of any call.
         public var isIdle: Bool {
@@ -70,11 +70,11 @@ public final class AppLine: SignallingEndpoint {
     public var onEvent: (AppLineEvent) -> Void = { _ in }
     /// Steps that the app asked for and that the contract forbids at that moment.
     public internal(set) var refusals = 0
-    /// Who keeps the calls that are over; nil: nobody.
+    /// The keeper of the calls that are over; nil: nobody keeps them.
     public var recents: AppRecents?
     let plane: any MediaPlane
     var calls: [UUID: AppCall] = [:]
-    /// What the user hears and says, as the app has switched it.
+    /// The sound that the user hears and says, as the app has switched it.
     var audio = AppAudio()
     var acting = ActionsUnderWay()
     /// Calls whose signalling is not over though the call is.
@@ -84,7 +84,7 @@ public final class AppLine: SignallingEndpoint {
     private var conferences: UInt64 = 0
     private var random: any RandomNumberGenerator
     private var registration: Registration?
-    /// What is to be told to the CallKit system when its own turn is over.
+    /// Messages to the CallKit system that wait until its own turn is over.
     private var errands: [() -> Void] = []
     private var turn: Instant
     private(set) var isLeaving = false
@@ -156,7 +156,7 @@ public final class AppLine: SignallingEndpoint {
         settle()
     }
 
-    /// What media has to say about a leg.
+    /// Takes an event of the media of a leg.
     public func receive(_ event: MediaEvent, of leg: MediaLegID, at now: Instant) {
         enter(now)
         if let call = callOfMedia[leg].flatMap({ calls[$0] }) { call.heard(event) }
@@ -228,7 +228,7 @@ public final class AppLine: SignallingEndpoint {
         return journal.violations
     }
 
-    /// How many of everything there are now.
+    /// Counts everything that is there now.
     public func counts(at now: Instant) -> Counts {
         Counts(calls: calls.count + lingering.count, systemCalls: system.calls.count, agent: agent.counts, media: plane.counts(at: now))
     }

@@ -4,7 +4,7 @@ import Calls
 import Foundation
 import Primitives
 
-/// What a line tells its app, in the order in which it happened. Told on the line's queue, inside of the turn in which it happened.
+/// Events that a line tells its app, in the order in which they happened. Told on the line's queue, inside of the turn of the event.
 public enum AppLineEvent: Sendable {
     /// The server knows where we are, for so many seconds; it is refreshed before.
     case registered(seconds: UInt32)
@@ -26,7 +26,7 @@ public enum AppLineEvent: Sendable {
     /// The network has ended the call, or never let it be. Report it; what the app does not report or end before it returns, the line
     /// reports.
     case ended(UUID, CXCallEndedReason)
-    /// What CallKit has no word for. The delegate of the call's provider is told, too, when it is a `CallExtensionDelegate`.
+    /// An event that CallKit has no word for. The delegate of the call's provider is told, too, when it is a `CallExtensionDelegate`.
     case extended(UUID, CallExtension)
     /// The first packet of sound left, or arrived, after a start.
     case firstSent(UUID, Instant), firstReceived(UUID, Instant)
@@ -36,7 +36,7 @@ public enum AppLineEvent: Sendable {
     case violation(Violation)
 }
 
-/// Who calls.
+/// The caller.
 public struct AppCaller: Hashable, Sendable {
     /// A number, or an address as `sip:user@host`.
     public var handle: String

@@ -3,8 +3,8 @@ import SIP
 import UserAgent
 
 extension AppLineSettings {
-    /// Whom a handle names: a number of the line's domain, written as people write it or as `tel:`, or an address, `sip:` and `sips:`
-    /// before it or not. nil where it is none of them, or cannot be called over the line's flow.
+    /// Gives the target that a handle names: a number of the line's domain, written as people write it or as `tel:`, or an address, `sip:`
+    /// and `sips:` before it or not. nil where it is none of them, or cannot be called over the line's flow.
     func target(_ handle: String) -> URI? {
         guard let (scheme, rest) = Self.scheme(of: handle), !rest.isEmpty else { return nil }
         let isAddress = scheme != .tel && rest.contains("@")

@@ -3,11 +3,11 @@ import Primitives
 import SDP
 import UserAgent
 
-/// Who an app's line is, and how it reaches its server.
+/// The settings of an app's line, and of its way to the server.
 public struct AppLineSettings: Sendable {
     /// The user part of its address of record.
     public var number: Text
-    /// Of the address of record.
+    /// The domain of the address of record.
     public var domain: Text
     /// The name that the called are shown.
     public var displayName: Text?
@@ -15,23 +15,23 @@ public struct AppLineSettings: Sendable {
     public var credentials: Credentials?
     /// The way to the server: every request outside of a dialog goes there.
     public var flow: Flow
-    /// Where media sockets are bound, and what the other side is told.
+    /// The address at which media sockets are bound, and which the other side is told.
     public var mediaAddress: IPAddress
     /// In order of preference.
     public var codecs = Codec.usual
     /// Whether sound is encrypted, and how our offers agree on keys.
     public var srtp = SRTPPolicy.off, keying = SRTPKeying.sdes
-    /// What the app's user says.
+    /// The sound of the app's user.
     public var microphone = MediaSource.silence
     /// Whether the line registers with its server.
     public var registers = true
-    /// What a declined call is answered: 486 where the server has other devices to try, 603 where it has not (mapping I17).
+    /// The status that answers a declined call: 486 where the server has other devices to try, 603 where it has not (mapping I17).
     public var declineStatus = 486
     /// Whether the far end of a call may hand it on to somebody else (REFER). False: 603.
     public var acceptsTransfers = true
     /// A call that the app has not reported by then is answered 480 (mapping §10).
     public var reportLimit = Duration.seconds(7)
-    /// How long an end may be on its way through the app before the line takes the call down by itself.
+    /// The time that an end may be on its way through the app before the line takes the call down by itself.
     public var endLimit = Duration.seconds(5)
     /// `User-Agent` of what it sends.
     public var product: Text = "Hookswitch"

@@ -86,7 +86,7 @@ public final class AppRecents {
         return isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(destinationType: .normal, contacts: [person])
     }
 
-    /// What the system has said, with the call as it was then where that was described by it.
+    /// Notes an event of the system, with the call as it was then where the event describes it.
     func note(_ event: CallSystemEvent, _ known: CallSnapshot?, at now: Date) {
         switch event {
         case .incomingAdmitted(let call):
@@ -110,7 +110,7 @@ public final class AppRecents {
         if !known.isOutgoing { drafts[known.uuid]?.isVideo = known.hasVideo }
     }
 
-    /// What the app has fulfilled, with the date that it gave.
+    /// Notes an action that the app has fulfilled, with the date that it gave.
     private func note(_ kind: CallAction.Kind, of call: UUID, _ given: Date?, _ now: Date) {
         switch kind {
         case .start: if let given { drafts[call]?.started = given }

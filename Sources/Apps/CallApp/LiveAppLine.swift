@@ -13,23 +13,23 @@ import UserAgent
 
 import struct Gateway.WallClock
 
-/// Where an app's line is, on this machine.
+/// The settings of an app's line on this machine.
 public struct LiveAppSettings: Sendable {
     /// The user part of its address of record.
     public var number: Text
     /// For challenges; nil gives up at the first one.
     public var password: Text?
-    /// Where the server takes SIP.
+    /// The address at which the server takes SIP.
     public var server: SocketAddress
     /// UDP or TCP; there is no certificate for TLS.
     public var transport = Transport.udp
-    /// Of the address of record; nil: the server's address.
+    /// The domain of the address of record; nil: the server's address.
     public var domain: Text?
     /// The name that the called are shown.
     public var displayName: Text?
     /// In order of preference.
     public var codecs = Codec.usual
-    /// What the app's user says.
+    /// The sound of the app's user.
     public var microphone = MediaSource.silence
     /// Each call takes two of them.
     public var mediaPorts: ClosedRange<UInt16> = 23_000...23_999
@@ -91,7 +91,7 @@ public final class LiveAppLine: Sendable {
     private let journalFile: JournalFile?
     /// The telephone that the app's CallKit belongs to.
     public let system: CallSystem
-    /// Where it takes SIP.
+    /// The address at which it takes SIP.
     public let address: SocketAddress
 
     /// Binds its SIP socket, and registers. To be called on the main queue.
@@ -133,7 +133,7 @@ public final class LiveAppLine: Sendable {
         return lane.sync { host, now in work(host.endpoint, now) } ?? otherwise
     }
 
-    /// How many of everything there are; nil once the line is closed.
+    /// Counts of everything that is there; nil once the line is closed.
     public var counts: AppLine.Counts? { perform(nil) { line, now in line.counts(at: now) } }
     /// Steps that were asked for and that the contract forbade.
     public var refusals: Int { perform(0) { line, _ in line.refusals } }
@@ -247,7 +247,7 @@ extension LiveAppLine {
     public func transfer(_ call: UUID, to handle: String, replacing other: UUID? = nil) -> Bool {
         perform(false) { $0.transfer(call, to: handle, replacing: other, at: $1) }
     }
-    /// What a call's media has measured: `AppLine.statistics`.
+    /// Gives the figures that a call's media has measured: `AppLine.statistics`.
     public func statistics(of call: UUID) -> CallMediaStatistics? { perform(nil) { $0.statistics(of: call, at: $1) } }
 }
 

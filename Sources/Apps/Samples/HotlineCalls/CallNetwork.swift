@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the calls need of the world outside: signalling and sound. The app's network library gives it.
+/// The world outside, as the calls need it: signalling and sound. The app's network library gives it.
 public protocol CallNetwork: AnyObject {
     func ring(_ call: UUID) -> Bool
     func start(_ call: UUID, to handle: String) -> Bool

@@ -24,7 +24,7 @@ public class ProviderDelegate: NSObject {
         provider.setDelegate(self, queue: .main)
     }
 
-    /// How many calls may talk together.
+    /// Allows a number of calls to talk together.
     public func allowConference(of calls: Int) {
         let configuration = provider.configuration
         configuration.maximumCallsPerCallGroup = calls

@@ -6,7 +6,7 @@ import UIKit
 public class ProviderDelegate: NSObject, CXProviderDelegate {
     public let callManager: ActiveCallManager
     public let provider: CXProvider
-    /// What the user is told; the last thing first.
+    /// Notes to the user; the last one first.
     public private(set) var notes: [String] = []
 
     public init(callManager: ActiveCallManager, supportedHandleTypes: Set<CXHandle.HandleType> = [.phoneNumber]) {
@@ -24,7 +24,7 @@ public class ProviderDelegate: NSObject, CXProviderDelegate {
 
     private var service: CallService { callManager.service }
 
-    /// How many calls may talk together.
+    /// Allows a number of calls to talk together.
     public func allowConference(of calls: Int) {
         let configuration = provider.configuration
         configuration.maximumCallsPerCallGroup = calls

@@ -1,7 +1,7 @@
 import CallKit
 import Intents
 
-/// Whom to call, as a URL or an activity says it.
+/// The request to call a handle, as a URL or an activity makes it.
 public struct StartCallRequest {
     public let handle: String
     public let type: CXHandle.HandleType

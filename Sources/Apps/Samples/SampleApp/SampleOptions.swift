@@ -3,7 +3,7 @@ import Foundation
 import Primitives
 import SDP
 
-/// What the three sample apps are told: their line, and what their user does.
+/// The options of the three sample apps: their line, and the actions of their user.
 public struct SampleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The line to register.", valueName: "number")) public var line = "1001"
     @Option(help: ArgumentHelp("The line's password.", valueName: "password")) public var password: String?

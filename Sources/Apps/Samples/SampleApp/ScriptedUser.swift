@@ -5,7 +5,7 @@ import Primitives
 import RTP
 import Runtime
 
-/// What there is to say about a run when it is over.
+/// The figures of a run when it is over.
 public struct SampleFigures: Sendable {
     public var calls = 0, connected = 0
     /// Milliseconds from the user's answer to the first packet of sound, and from the user's hang-up to the last closed socket.
