@@ -4,12 +4,12 @@ import GRDB
 import Gateway
 import Synchronization
 
-/// What lines remember, in one SQLite file: recents, block lists, Do Not Disturb, registrations, push bindings, call directories.
+/// The store of lines, in one SQLite file: recents, block lists, Do Not Disturb, registrations, push bindings, call directories.
 ///
 /// `keep` returns at once; changes are written behind it, in order, all that have gathered in one transaction. A write that fails is
 /// counted and told once until one succeeds; nothing else stops for it.
 public final class SQLiteStore: LineStore, Sendable {
-    /// What an operator should see in the log.
+    /// Notices that an operator should see in the log.
     public enum Notice: Sendable, Equatable {
         /// Changes are lost from here on: one sentence why.
         case failing(String)
@@ -63,7 +63,7 @@ public final class SQLiteStore: LineStore, Sendable {
         } catch { throw OpenError(description: "the database \(path): \(Self.cause(error))") }
     }
 
-    /// What was kept. Once, at the start; blocks.
+    /// Loads what was kept. Once, at the start; blocks.
     public func load() throws(OpenError) -> KeptState {
         do { return try database.read { try Self.lines(in: $0, recents: recents) } } catch {
             throw OpenError(description: "the database \(database.path): \(Self.cause(error))")

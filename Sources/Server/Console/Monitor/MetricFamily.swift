@@ -17,7 +17,7 @@ public struct MetricFamily: Sendable {
         public var name: String
         /// Every value that it takes; nil where peers name it.
         public var values: [Value]?
-        /// Where the values are not known beforehand: what they are.
+        /// The meaning of the values, where they are not known beforehand.
         public var meaning = "as peers say it; twenty at most"
 
         /// A value with its meaning; without words where its name says it.
@@ -84,5 +84,5 @@ package protocol MetricValue {}
 extension Int: MetricValue {}
 extension UInt64: MetricValue {}
 extension Double: MetricValue {}
-/// Of a family of histograms.
+/// The value of a family of histograms.
 extension FixedHistogram: MetricValue {}

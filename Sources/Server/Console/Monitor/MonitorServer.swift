@@ -3,12 +3,12 @@ import HTTP
 import Primitives
 import Runtime
 
-/// What an orchestrator and a monitor ask a gateway over HTTP: `/metrics`, `/health/live` and `/health/ready`.
+/// The server that an orchestrator and a monitor ask over HTTP: `/metrics`, `/health/live` and `/health/ready`.
 ///
 /// Thread-safe, on a lane of its own that asks the signalling lane. It answers for as long as it is kept, and holds nothing of a call.
 public final class MonitorServer: Sendable {
     private let lane: Lane<HTTPServer>
-    /// Where it listens, with the port that the kernel chose.
+    /// The address at which it listens, with the port that the kernel chose.
     public let address: SocketAddress
 
     /// - Parameter figures: called on the server's lane; nil before the gateway runs, and when it has stopped.

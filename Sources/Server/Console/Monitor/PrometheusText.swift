@@ -4,7 +4,7 @@ import Runtime
 
 /// Figures in the text format of Prometheus 0.0.4: families one after the other, each with its help and its type.
 public struct PrometheusText: Sendable {
-    /// Of the exposition's text format.
+    /// The content type of the exposition's text format.
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// All families so far, each line with its end.
