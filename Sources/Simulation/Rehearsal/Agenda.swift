@@ -1,6 +1,6 @@
 import Primitives
 
-/// What is to happen, by time; what is due at one time happens in the order in which it was put down.
+/// The events that are to happen, by time; events of one time happen in the order in which they were put down.
 struct Agenda {
     private struct Entry {
         let due: Instant

@@ -3,7 +3,7 @@ import Primitives
 import SIP
 import UserAgent
 
-/// Who plays: the gateway's lines, the phones, and their addresses (RFC 5737).
+/// The players: the gateway's lines, the phones, and their addresses (RFC 5737).
 enum Cast {
     static let domain: Text = "hookswitch.test"
     static let password: Text = "secret"
@@ -52,7 +52,7 @@ enum Cast {
         TrunkRole(number: "3000", address: deviceAddress(30), members: [deviceAddress(31), deviceAddress(32)]),
     ]
 
-    /// What is called; one of them nobody has.
+    /// The numbers that are called; one of them nobody has.
     static let numbers: [Text] = ["1001", "1001", "1002", "1002", "2000", "2001", "3000", "3000", "9196", "9197", "4040"]
 
     static func configuration(portPairs: Int, random: inout SeededRandom) -> GatewayConfiguration {

@@ -16,9 +16,9 @@ final class Phone: Inhabitant, UserAgentDelegate {
     private(set) var isRegistered = false
     private var registration: Registration?
     var tally = Tally()
-    /// Where it speaks; nil for a phone that is mute.
+    /// The ports at which it speaks; nil for a phone that is mute.
     var wires: VirtualPorts?
-    /// What it does with a call that comes in.
+    /// The script for a call that comes in.
     var script: (inout SeededRandom) -> CalleeScript = { $0.calleeScript() }
 
     init(user: Text, address: SocketAddress, world: World, network: VirtualNetwork, seed: UInt64) {

@@ -5,7 +5,7 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// What is rehearsed. The same settings give the same calls, datagram for datagram.
+/// The settings of a rehearsal. The same settings give the same calls, datagram for datagram.
 public struct RehearsalSettings: Sendable {
     public var seed: UInt64
     public var calls = 100
@@ -23,11 +23,11 @@ public struct RehearsalSettings: Sendable {
     public init(seed: UInt64) { self.seed = seed }
 }
 
-/// What came of a rehearsal.
+/// The outcome of a rehearsal.
 public struct RehearsalVerdict: Sendable {
     public let seed: UInt64
     public var violations: [Violation] = []
-    /// What was left when everything should have been over, one sentence each; and what the wire's witness saw.
+    /// Things that were left when everything should have been over, one sentence each; and the findings of the wire's witness.
     public var leaks: [String] = []
     public var tally = Tally()
     public var failedBinds = 0

@@ -1,6 +1,6 @@
 import Primitives
 
-/// What a caller does, drawn from a seed.
+/// The actions of a caller, drawn from a seed.
 struct CallerScript {
     var number: Text
     /// Leaves the offer to the gateway.
@@ -14,7 +14,7 @@ struct CallerScript {
     var steps: [TalkStep] = []
 }
 
-/// What a called phone does.
+/// The actions of a called phone.
 struct CalleeScript {
     enum Decision {
         case answer
@@ -35,7 +35,7 @@ struct CalleeScript {
     var steps: [TalkStep] = []
 }
 
-/// What a party does when the call is up.
+/// An action of a party when the call is up.
 struct TalkStep {
     enum Action {
         case hold, resume, bye, info, update, recode

@@ -1,4 +1,4 @@
-/// What came about in a rehearsal, as the phones saw it.
+/// The counts of events in a rehearsal, as the phones saw them.
 public struct Tally: Equatable, Sendable {
     public var calls = 0
     /// Calls whose caller got a 2xx.
@@ -30,7 +30,7 @@ public struct Tally: Equatable, Sendable {
     /// REFERs that led to another call, those that did not, and BYEs of whoever had sent one.
     public var transfers = 0, failedTransfers = 0, byesAfterRefers = 0
 
-    /// How long callers were connected, in sum.
+    /// The time that callers were connected, in sum.
     public var talked = Duration.zero
 
     public init() {}

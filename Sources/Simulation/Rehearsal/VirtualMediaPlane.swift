@@ -24,7 +24,7 @@ final class VirtualMediaPlane: MediaPlane {
     /// That many of the next ports are another program's.
     var nextBindsFail = 0
     private(set) var failedBinds = 0
-    /// What updates changed the protection of a leg to.
+    /// Protections that updates changed a leg to.
     private(set) var protections: [NegotiatedSecurity] = []
     private(set) var opened = 0
     private(set) var packets: UInt64 = 0
@@ -42,7 +42,7 @@ final class VirtualMediaPlane: MediaPlane {
 
     /// Legs with bound sockets: what a kernel would show.
     var openLegs: Int { legs.count }
-    /// How long a far end may be silent, of each open leg that has such a limit.
+    /// Limits on the silence of a far end, one for each open leg that has such a limit.
     var silenceLimits: [Duration] { legs.values.compactMap(\.plan.silenceLimit) }
     /// Legs whose packets may leave.
     var sendingLegs: Int { legs.values.count { $0.state == .started && $0.plan.audio.sends } }

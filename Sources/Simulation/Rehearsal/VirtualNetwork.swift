@@ -1,7 +1,7 @@
 import Primitives
 import UserAgent
 
-/// How badly a network treats what it carries.
+/// The faults of a network with what it carries.
 public struct LinkFaults: Sendable {
     /// Datagrams, out of a thousand.
     public var lost = 0
@@ -35,12 +35,12 @@ final class VirtualNetwork: SignallingNetwork {
     private unowned let world: World
     private var random: SeededRandom
     private var inhabitants: [SocketAddress: [any Inhabitant]] = [:]
-    /// Where nobody is any more, and the network says so (ICMP).
+    /// Addresses at which nobody is any more, and the network says so (ICMP).
     private var deserted: Set<SocketAddress> = []
     private var connections: [UInt64: Connection] = [:]
     private var lastConnection: UInt64 = 0
     var faults = LinkFaults()
-    /// How long everything that arrives is said to have lain unread.
+    /// The time that everything that arrives is said to have lain unread.
     var backlog = Duration.zero
     /// Whoever is connected to sees a port that is nobody's, as it is with TCP.
     var hasEphemeralPorts = false
@@ -70,7 +70,7 @@ final class VirtualNetwork: SignallingNetwork {
             }
         }
 
-        /// Who gets what is sent over the flow, and over which he gets it.
+        /// Gives the receiver of what is sent over the flow, and the flow over which he gets it.
         func receiver(of flow: Flow) -> (address: SocketAddress, seen: Flow) {
             let isBack = flow.remote == source
             return (isBack ? opener : listener, ends(flow)[isBack ? 0 : 1])

@@ -1,11 +1,11 @@
 import Primitives
 
-/// What a network does to a stream of datagrams, drawn from a seed: losses, single or together, jitter, overtaking and copies; and how much
-/// of it it did, to compare with what somebody measures.
+/// The effect of a network on a stream of datagrams, drawn from a seed: losses, single or together, jitter, overtaking and copies; and the
+/// amount of it, to compare with what somebody measures.
 public struct Impairment: Sendable {
     public struct Settings: Hashable, Sendable {
-        /// Of all datagrams, 0 to 1, and the mean length of a run of losses; nil for losses that know nothing of each other (Gilbert's
-        /// model).
+        /// The lost part of all datagrams, 0 to 1, and the mean length of a run of losses; nil for losses that know nothing of each other
+        /// (Gilbert's model).
         public var loss = 0.0
         public var burst: Double?
         /// The shortest way, and what chance adds to it, evenly spread.
@@ -13,7 +13,7 @@ public struct Impairment: Sendable {
         public var jitter = Duration.zero
         /// Whether a datagram may overtake another; else jitter makes them wait in a queue.
         public var reorders = true
-        /// Of all datagrams, 0 to 1.
+        /// The doubled part of all datagrams, 0 to 1.
         public var duplicated = 0.0
 
         public init(loss: Double = 0, burst: Double? = nil, jitter: Duration = .zero, reorders: Bool = true, duplicated: Double = 0) {
@@ -34,7 +34,7 @@ public struct Impairment: Sendable {
         random = SeededRandom(seed: seed)
     }
 
-    /// Of all that was offered, 0 to 1.
+    /// The lost part of all that was offered, 0 to 1.
     public var lossFraction: Double { offered == 0 ? 0 : Double(lost) / Double(offered) }
     /// Mean length of the losses over that of random ones at the same rate: `BurstR` of ITU-T G.107.
     public var burstRatio: Double { stretches == 0 ? 1 : Double(lost) / Double(stretches) * (1 - lossFraction) }

@@ -6,7 +6,7 @@ import Runtime
 import SDP
 import UserAgent
 
-/// How long is talked, and by whom. The same settings give the same calls, datagram for datagram.
+/// The settings of a soak: its length and its callers. The same settings give the same calls, datagram for datagram.
 public struct SoakSettings: Sendable {
     public var seed: UInt64
     /// Waves of calls; behind each the gateway is empty.
@@ -18,11 +18,11 @@ public struct SoakSettings: Sendable {
     public init(seed: UInt64) { self.seed = seed }
 }
 
-/// What came of it.
+/// The outcome of a soak.
 public struct SoakVerdict: Sendable {
     public let seed: UInt64
     public var violations: [Violation] = []
-    /// What was left behind a wave, one sentence each.
+    /// Things that were left behind a wave, one sentence each.
     public var leaks: [String] = []
     public var tally = Tally()
     /// RTP that reached the phones.

@@ -28,7 +28,7 @@ final class VirtualPorts {
         impairments[Way(from: from, to: to)] = Impairment(settings, seed: seed)
     }
 
-    /// What was done there so far.
+    /// Gives the impairment on a way so far.
     func impairment(from: IPAddress, to: IPAddress) -> Impairment? { impairments[Way(from: from, to: to)] }
 
     func send(_ bytes: [UInt8], from: SocketAddress, to: SocketAddress) {

@@ -2,7 +2,7 @@ import Primitives
 import RTP
 import SDP
 
-/// What a scripted phone says: a word of RTP every half a minute, in whatever codec its call has agreed on.
+/// The voice of a scripted phone: a word of RTP every half a minute, in whatever codec its call has agreed on.
 final class Voice {
     private let ports: VirtualPorts
     private unowned let world: World
