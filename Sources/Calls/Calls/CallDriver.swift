@@ -131,7 +131,7 @@ extension CallDriver {
     package func audioWasRemoved() {
         guard call.removeAudio() else { return }
         stopRemovedAudio()
-        // What brings the stream back brings a new one (RFC 3264 §8.1), whose handshake is a new one too.
+        // An offer that brings the stream back brings a new one (RFC 3264 §8.1), whose handshake is a new one too.
         if var gone = call.agreed, case .dtls = gone.security {
             gone.security = .none
             media.update(plan(for: gone), at: now)

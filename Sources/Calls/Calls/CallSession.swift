@@ -22,7 +22,7 @@ package protocol CallDescriber {
 /// Sans-I/O: what came goes in, what is to be sent and done comes out, in order; its owner does it. The same for an incoming and an
 /// outgoing call, and for everybody who has calls: the gateway's legs, the lines of apps, the telephones of the workbench.
 package struct CallSession {
-    /// How far the dialog has come.
+    /// States of the dialog.
     package enum State: Equatable, Sendable {
         /// An INVITE came in, or one is about to leave. Next: `ringing`, `calling`, `connected`, `ended`.
         case new
@@ -37,7 +37,7 @@ package struct CallSession {
         case ended
     }
 
-    /// How far the dialog has come.
+    /// The state of the dialog.
     package private(set) var state = State.new
     /// The local side of our descriptions, and the open exchange.
     package var negotiation: OfferAnswer

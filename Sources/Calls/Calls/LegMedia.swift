@@ -11,7 +11,7 @@ import SDP
 package struct LegMedia {
     /// The leg's number in the media engine.
     package let id: MediaLegID
-    /// How far its media has come.
+    /// The state of its media.
     package private(set) var state = LegMediaState()
     /// Nil before `reserve` and after `release`.
     package private(set) var reservation: PortReservation?
@@ -43,7 +43,7 @@ package struct LegMedia {
         scribe.write(.mediaConfigured, at: now, [.codec: .init(codecs)])
     }
 
-    /// How many numbers of other programs a call may meet.
+    /// The most numbers of other programs that a call may meet.
     private static let mostTaken = 8
 
     /// Binds the sockets; where another program has the number, those of another one. Throws `.cannotBind` after too many of them, or where
@@ -222,6 +222,6 @@ extension JournalEvent.Details {
 }
 
 extension OfferAnswer {
-    /// How many ports the stream needs, as far as that is known.
+    /// The demand for ports of the stream, as far as that is known.
     package var ports: PortPool.Demand { remoteOffer.map { $0.multiplexes ? .one : .two } ?? .twoIfPossible }
 }

@@ -8,7 +8,7 @@ import SIP
 /// One function a table: a status or a `Reason` becomes an ended reason, a refused report becomes a status, a status a Q.850 cause and
 /// back.
 public enum StatusTable {
-    /// How an outgoing call that got a final response ended.
+    /// Gives the reason for the end of an outgoing call that got a final response.
     ///
     /// - Parameter sawProvisional: a 101–199 came before; a time-out after ringing is nobody's failure.
     public static func endedReason(status: Int, sawProvisional: Bool) -> CXCallEndedReason {
@@ -21,7 +21,7 @@ public enum StatusTable {
         }
     }
 
-    /// How a ringing call ended that the caller cancelled (RFC 3326 §3.1, RFC 8197 §4).
+    /// Gives the reason for the end of a ringing call that the caller cancelled (RFC 3326 §3.1, RFC 8197 §4).
     public static func endedReason(cancel reasons: [Reason]) -> CXCallEndedReason {
         for reason in reasons {
             switch (reason.isSIP, reason.cause ?? 0) {
@@ -35,7 +35,7 @@ public enum StatusTable {
         return .remoteEnded
     }
 
-    /// How a confirmed call ended that the far end took down.
+    /// Gives the reason for the end of a confirmed call that the far end took down.
     public static func endedReason(bye reasons: [Reason]) -> CXCallEndedReason {
         for reason in reasons {
             switch (reason.isSIP, reason.cause ?? 0) {
@@ -86,7 +86,7 @@ public enum StatusTable {
         case 401, 407: 403
         case 300..<400, 430: 480
         case 415: 488
-        // What they must say beside (Allow, Unsupported, Min-SE) is of that hop, too.
+        // Headers that these must carry (Allow, Unsupported, Min-SE) are of that hop, too.
         case 405, 416, 420...423, 481...483, 491, 494, 505, 513: 500
         case 400..<700: status
         default: 500
