@@ -2,7 +2,7 @@ import Primitives
 
 /// Final answers of ours to INVITEs that begin a call, since the start.
 public struct InviteAnswers: Hashable, Sendable {
-    /// How many there were of each status.
+    /// The number of answers with each status.
     public private(set) var byStatus: [Int: UInt64] = [:]
     /// Seconds from the INVITE to the 2xx, ringing included.
     public private(set) var setup = FixedHistogram([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60])

@@ -123,7 +123,7 @@ extension InviteSession {
         guard let due = callee.ringing?.due, now >= due, let transaction = callee.transaction else { return }
         callee.ringing?.due = now + agent.configuration.provisionalInterval
         if ringsReliably, let response = callee.ringing?.response {
-            // What was said of media is said; this one is only to be heard.
+            // The media was described before; this response is only to be heard.
             return sendReliably(
                 WaitingResponse(status: response.status, reason: response.reason, headers: response.headers, body: []), over: transaction,
                 at: now)

@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// What the delegate wants cancelled.
+/// A cancellation that the delegate wants.
 struct Cancellation {
     var reasons: [Reason]
     /// Sent once a provisional response was received (RFC 3261 §9.1).
@@ -60,7 +60,7 @@ extension InviteSession {
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
     }
 
-    /// What is said anew after a 422 (RFC 4028 §7.1); nil when that is final.
+    /// Raises the interval after a 422 (RFC 4028 §7.1), and returns the headers for the next request; nil when the 422 is final.
     func raiseInterval(_ response: Message) -> [(HeaderName, Text)]? { timer?.raise(by: response) == true ? timerRequestHeaders : nil }
 
     private func receive(_ outcome: ClientOutcome, of exchange: ClientRequest, at now: Instant) {
@@ -182,7 +182,7 @@ extension InviteSession {
     }
 
     private func cancel(_ transaction: ClientTransaction, _ reasons: [Reason], at now: Instant) {
-        // Who has closed its side of a connection reads no CANCEL from it, long before its end is told.
+        // A peer that has closed its side of a connection reads no CANCEL from it, long before we are told of the connection's end.
         if agent.living(transaction.flow) != transaction.flow { transaction.lost(transaction.flow.connection) }
         var cancel = UserAgent.sibling(of: transaction.request, method: .cancel, to: transaction.request.to)
         cancel.add(reasons)

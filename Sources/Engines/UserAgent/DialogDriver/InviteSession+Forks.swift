@@ -28,7 +28,7 @@ extension InviteSession {
 
     private func tellOfFork(_ status: Int, _ tag: Text, _ headers: [(HeaderName, Text)], at now: Instant) {
         guard let transaction = callee.transaction, transaction.isOpen else { return }
-        // What is said again later is how the call stands, and not how one of its forks does.
+        // The response that is repeated later tells how the call stands, and not how one of its forks does.
         let last = transaction.lastResponse
         agent.respond(transaction, status: status, headers: headers, contact: contact, toTag: tag, at: now)
         if !last.isEmpty { transaction.lastResponse = last }

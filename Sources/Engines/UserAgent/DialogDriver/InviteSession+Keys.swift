@@ -3,7 +3,7 @@ import SIP
 
 // Keys by INFO, for a peer that knows no telephone-event (RFC 4733): as old as `application/dtmf-relay`, and what it says in Allow.
 extension InviteSession {
-    /// How many keys may wait for the answer to the one before.
+    /// The most keys that may wait for the answer to the one before.
     private static let mostKeys = 64
 
     /// Whether the peer said that it takes INFO.

@@ -17,7 +17,7 @@ final class OutgoingOffer {
     let isRefresh: Bool
     var state = State.sent
     var exchange: ClientRequest?
-    /// How often it was sent.
+    /// The number of times that it was sent.
     var attempts = 0
     static let maximumAttempts = 8
 

@@ -66,7 +66,7 @@ extension InviteSession {
 
     /// Sends the PRACK of the reliable response that was delivered last (`.provisional`), with the answer where that held an offer.
     ///
-    /// What the delegate does not acknowledge inside of the event is acknowledged below, without a body.
+    /// A response that the delegate does not acknowledge inside of the event is acknowledged below, without a body.
     public func acknowledgeProvisional(body: [UInt8] = [], at now: Instant) {
         guard let (tag, acknowledgement) = caller.provisionalToAcknowledge?.value, state == .inviting else { return }
         caller.provisionalToAcknowledge = nil

@@ -5,11 +5,11 @@ import SIP
 ///
 /// Never changed. An object, for few calls have one and every call has room for it.
 public final class TransferRequest: Sendable {
-    /// Whom to call, without the headers of the URI.
+    /// The target to call, without the headers of the URI.
     public let target: URI
     /// The dialog of the target that the new call takes the place of (RFC 3891).
     public let replaces: DialogIdentifier?
-    /// Who asks, as the target is told (RFC 3892), without control characters; nil when the peer does not say.
+    /// The party that asks, as the target is told (RFC 3892), without control characters; nil when the peer does not say.
     public let referredBy: Text?
     /// The CSeq of the REFER, which names its subscription.
     let sequence: UInt32
@@ -82,7 +82,7 @@ extension InviteSession {
             $0.headers.append(.contentType, "message/sipfrag;version=2.0")
             $0.body = Array(("SIP/2.0 " + Text(status) + " " + (phrase ?? Message.reasonPhrase(status)) + "\r\n").bytes)
         }
-        // What fails ends the subscription (RFC 6665 §4.2.2), and not the dialog (RFC 5057 §5.1).
+        // A failure ends the subscription (RFC 6665 §4.2.2), and not the dialog (RFC 5057 §5.1).
         exchange?.start(at: now) { [self] outcome, _ in
             switch outcome {
             case .response(let response, _) where response.status == 481: forgottenReferrals.insert(transfer.sequence)
@@ -116,7 +116,8 @@ extension InviteSession {
 }
 
 extension Message {
-    /// How long a NOTIFY says that there will be others: a minute at least, an hour at most, and three minutes where it says nothing.
+    /// The time until which a NOTIFY says that there will be others: a minute at least, an hour at most, and three minutes where it says
+    /// nothing.
     fileprivate var subscriptionTime: Duration {
         let parameters = headers[.subscriptionState].flatMap { try? Parameters(parsing: Text($0.bytes.drop { $0 != 0x3B })) }
         return .seconds(Int64(min(max(parameters?["expires"]?.integer(UInt32.self) ?? 180, 60), 3_600)))
@@ -198,7 +199,7 @@ extension InviteSession {
 }
 
 extension Text {
-    /// What may not stand in a header of a URI, as `%HH`.
+    /// The text with `%HH` for each character that may not stand in a header of a URI.
     fileprivate var escapedHeader: Text {
         var result: [UInt8] = []
         for byte in bytes {

@@ -6,10 +6,10 @@ import SIP
 /// The session sends what the protocol dictates (retransmissions, ACKs of refusals, 487, 491, answers to BYE and INFO); what is a
 /// decision it leaves to its delegate. Ended is absorbing: its methods do nothing then, and what still comes is answered 481.
 public final class InviteSession {
-    /// Who sent the INVITE: we, or the peer.
+    /// The side that we are: the caller sent the INVITE, the callee received it.
     public enum Role: Hashable, Sendable { case caller, callee }
 
-    /// How far the session has come.
+    /// The progress of the session.
     public enum State: Hashable, Sendable {
         /// No final response yet.
         case inviting
@@ -25,17 +25,17 @@ public final class InviteSession {
 
     /// Hears of everything, and decides. Held weakly.
     public weak var delegate: (any InviteSessionDelegate)?
-    /// Who sent the INVITE.
+    /// Our side: the caller sent the INVITE, the callee received it.
     public let role: Role
-    /// Of the INVITE, and of all requests in its dialogs.
+    /// The Call-ID of the INVITE, and of all requests in its dialogs.
     public let callID: Text
     /// Our tag: From of a caller, To of a callee.
     public let localTag: Text
-    /// How far it has come.
+    /// The progress of the session.
     public internal(set) var state = State.inviting
     /// As received, or as it was last sent.
     var invite: Boxed<Message>
-    /// Where messages to the peer go, as far as the dialog's route set and target do not say otherwise.
+    /// The way of messages to the peer, as far as the dialog's route set and target do not say otherwise.
     public internal(set) var flow: Flow { didSet { agent.noteUse(of: flow, by: self) } }
     /// The dialog. A caller has none until the first 2xx.
     public internal(set) var dialog: Dialog?
@@ -134,10 +134,10 @@ extension InviteSession {
         delegate.session(self, did: .traced(.sent, message, retransmission: true), at: now)
     }
 
-    /// Where a request in this dialog goes.
+    /// The way of a request in this dialog.
     func nextHop(of dialog: Dialog) -> Flow { nextHop(of: dialog, over: flow) }
 
-    /// Of a dialog that another way than ours made.
+    /// The way of a request in a dialog that was made over another flow than ours.
     func nextHop(of dialog: Dialog, over flow: Flow) -> Flow { agent.way(over: agent.living(flow), to: dialog.nextHop) }
 
     /// The session is over: it leaves the agent, and nothing of it waits any more but transactions that end by themselves.

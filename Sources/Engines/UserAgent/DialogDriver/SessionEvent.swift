@@ -1,9 +1,9 @@
 import Primitives
 import SIP
 
-/// What happens to an `InviteSession`, in the order of the wire.
+/// Events of an `InviteSession`, in the order of the wire.
 public enum SessionEvent {
-    /// Which way a message went.
+    /// The direction of a message.
     public enum Direction: Hashable, Sendable { case received, sent }
 
     /// Every message of the session, before the event that it causes. Only the INVITE of an incoming session is not traced.
@@ -65,7 +65,8 @@ public enum SessionEvent {
     case dialogLost(status: Int)
     /// A REFER that waits for `accept` or `refuse`, now; else it is declined.
     case transferRequested(TransferRequest)
-    /// How far the transfer is that `refer` asked for. 200 or more is the last: 2xx when the new call was answered, else why not.
+    /// Progress of the transfer that `refer` asked for. A status of 200 or more is the last: 2xx when the new call was answered, else the
+    /// reason why it was not.
     case transferProgress(status: Int)
     /// An INFO that was answered 200.
     case info(Message)

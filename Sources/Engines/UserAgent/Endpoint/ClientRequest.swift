@@ -20,15 +20,15 @@ final class ClientRequest {
     private(set) var transaction: ClientTransaction?
     /// Cleared when the user has lost interest: a challenge is final then.
     var mayRetry = true
-    /// How long an INVITE waits for its final response; nil waits as long as there are provisional ones.
+    /// The time that an INVITE waits for its final response; nil waits as long as there are provisional ones.
     var timeout: Duration?
     /// Whether other addresses that a response names are tried (RFC 3261 §8.1.3.4).
     var followsRedirections = false
     /// New headers after a 422 (RFC 4028 §7.1); nil where it is final.
     var onTooBrief: (Message) -> [(HeaderName, Text)]? = { _ in nil }
-    /// Where the request is sent.
+    /// The way over which the request is sent.
     private(set) var flow: Flow
-    /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
+    /// Further hops, tried in turn when nobody is at the one before (RFC 3263 §4.3).
     var otherHops: [NextHop] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
     /// Headers for the first target alone; taken out for whom a 3xx names.
@@ -53,14 +53,14 @@ final class ClientRequest {
     private var tried: [URI] = []
     /// The response that named other addresses last.
     private var redirection: Boxed<(response: Message, flow: Flow)>?
-    /// Where one of them is is being asked.
+    /// The address of one of the alternatives is being looked up.
     private var isLooking = false
     private let authentication: ClientAuthentication?
     private let session: InviteSession?
     private unowned let agent: UserAgent
     private let takeSequence: () -> UInt32
     private var attempts = 0
-    /// What the transactions of earlier turns still say is nobody's affair.
+    /// The number of the present turn. Outcomes of the transactions of earlier turns are ignored.
     private var turn = 0
     private var handler: ((ClientOutcome, Instant) -> Void)?
 
@@ -106,7 +106,7 @@ final class ClientRequest {
         self.transaction = transaction
         if let timeout { agent.limit(transaction, to: now + timeout) }
         if isOverTCP { awaitConnection(at: now) }
-        // Where another hop is left, one that says nothing at all is not waited for as long as the last.
+        // A hop that says nothing at all gets less time than the last one, where another hop is left.
         if hasOtherWays, !hasAnswered { agent.limit(transaction, to: now + Self.hopTimeout) }
     }
 
@@ -247,7 +247,7 @@ final class ClientRequest {
         for name in [HeaderName.authorization, .proxyAuthorization] { request.headers.remove(name) }
     }
 
-    /// What of a request depends on the way that it goes: Via, Contact, description and who we say that calls.
+    /// Writes the parts of a request that depend on the way that it goes: Via, Contact, the description and the caller's identity.
     private func nameUs(over hop: Flow) {
         request.via = newVia(over: hop)
         if let contact = request.contact {
@@ -342,7 +342,8 @@ final class ClientRequest {
         return true
     }
 
-    /// What was asked for securely goes nowhere else (RFC 5630 §5.1.2); names are followed where somebody can say where they are.
+    /// Whether a URI may be tried. A request to a sips URI goes to other sips URIs alone (RFC 5630 §5.1.2). Names are followed where
+    /// somebody can look up their addresses.
     private func mayFollow(_ uri: URI) -> Bool {
         guard uri.isUsableAsRequestURI, request.requestURI?.scheme != .sips || uri.scheme == .sips else { return false }
         return direct(to: uri) != nil || agent.locate != nil

@@ -8,7 +8,7 @@ struct ClientTransactionID: Hashable {
     let isCancel: Bool
 }
 
-/// What becomes of a request of ours.
+/// The outcome of a request of ours.
 enum ClientOutcome {
     case response(Message, over: Flow)
     case timedOut

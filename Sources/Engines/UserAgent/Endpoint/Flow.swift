@@ -9,9 +9,9 @@ public struct Flow: Hashable, Sendable {
     public var local: SocketAddress
     /// The peer's end.
     public var remote: SocketAddress
-    /// Which accepted or opened connection; 0 for UDP, and for a connection that is still to be opened to `remote`.
+    /// The number of the connection, accepted or opened; 0 for UDP, and for a connection that is still to be opened to `remote`.
     public var connection: UInt64
-    /// Whom the certificate of a TLS server that we connect to must name (RFC 5922); empty on other flows.
+    /// The name that the certificate of a TLS server that we connect to must have (RFC 5922); empty on other flows.
     public var peer: Text
 
     /// - Parameters:
@@ -29,7 +29,7 @@ extension Flow {
         return connection == other.connection || connection == 0 && peer == other.peer
     }
 
-    /// Where a request goes whose next hop is this URI: one inside of a dialog, or one to a contact that was registered over this flow.
+    /// The way of a request whose next hop is this URI: one inside of a dialog, or one to a contact that was registered over this flow.
     ///
     /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI (`maddr` before the
     /// host) is followed, unless it is a private one that lies in another network than where the peer's messages come from: then the peer
@@ -78,7 +78,7 @@ extension IPAddress {
     }
 }
 
-/// What carries the bytes of a `UserAgent`: real sockets, or a rehearsal's virtual network.
+/// The carrier of the bytes of a `UserAgent`: real sockets, or a rehearsal's virtual network.
 public protocol SignallingNetwork: AnyObject {
     /// Sends one whole message. Over TCP the connection of the flow is used; when `connection` is 0, one to `flow.remote` that is
     /// open already, or a new one. It must not call the agent back from inside: a failure is told later by
@@ -97,14 +97,14 @@ public protocol SignallingNetwork: AnyObject {
     /// The connection that a message over this flow was just given to; 0 where there is none.
     func carrier(of flow: Flow) -> UInt64
 
-    /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed
-    /// of whose certificate names that host.
+    /// Sends requests for the host and port of a Via over this TLS connection, too, because a request with that Via came over it (RFC
+    /// 5923). Only a peer whose certificate names that host is to be believed.
     func reuse(_ flow: Flow, for host: Text, port: UInt16?)
 
     /// Whether there is a UDP socket that can send to such an address.
     func speaksUDP(with address: IPAddress) -> Bool
 
-    /// How long the message that is being taken lay unread; zero where nobody knows. What grows here is work that nobody gets done.
+    /// The time that the message that is being taken lay unread; zero where nobody knows. It grows where work does not get done.
     var backlog: Duration { get }
 }
 

@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// Who we are to a peer that asks for it (RFC 3261 §22).
+/// A user name with its secret, for a peer that asks who we are (RFC 3261 §22).
 public struct Credentials: Hashable, Sendable {
     /// The user name of the digest.
     public var username: Text
@@ -14,7 +14,7 @@ public struct Credentials: Hashable, Sendable {
     public init(username: Text, password: Text) { self.init(username: username, secret: .password(password)) }
 }
 
-/// Where a request goes when the hop before is not there.
+/// A hop that a request goes to when the hop before is not there.
 public struct NextHop: Hashable, Sendable {
     /// The way to it.
     public var flow: Flow
@@ -37,7 +37,7 @@ public struct OutgoingInvite {
     public var to: NameAddress
     /// A route set known beforehand, such as an outbound proxy or a registered Path; loose routers.
     public var routes: [NameAddress] = []
-    /// Of `headers`, those for this target alone: whoever it names in a 3xx does not get them.
+    /// The names of those `headers` that are for this target alone. Targets that it names in a 3xx do not get them.
     public var confidential: [HeaderName] = []
     /// Further headers. Via, From, To, Call-ID, CSeq, Max-Forwards, Route, Contact, Allow and Supported are written already.
     public var headers: [(HeaderName, Text)] = []
@@ -47,9 +47,9 @@ public struct OutgoingInvite {
     public var contactUser: Text?
     /// Made at random when nil.
     public var callID: Text?
-    /// Of a forwarded call: what is left of the other leg's, so that a loop of gateways ends.
+    /// The value of Max-Forwards. For a forwarded call it is the rest of the other leg's, so that a loop of gateways ends.
     public var maxForwards = 70
-    /// Who we are to whoever challenges; nil: a challenge is a refusal.
+    /// Our credentials for any peer that challenges; nil: a challenge is a refusal.
     public var credentials: Credentials?
     /// Further next hops, tried in turn where the one before is not there or answers 503 (RFC 3263 §4.3).
     public var alternatives: [NextHop] = []
@@ -79,9 +79,9 @@ public struct OutgoingOptions {
     public var flow: Flow
     /// Without a tag: one is made.
     public var from: NameAddress
-    /// Whom it asks.
+    /// The peer that it asks.
     public var to: NameAddress
-    /// Who we are to whoever challenges; nil: a challenge is an answer.
+    /// Our credentials for any peer that challenges; nil: a challenge is an answer.
     public var credentials: Credentials?
 
     /// - Parameter target: the Request-URI.
@@ -98,17 +98,17 @@ public struct OutgoingMessage {
     public var flow: Flow
     /// Without a tag: one is made.
     public var from: NameAddress
-    /// Whom it is for.
+    /// The recipient of the message.
     public var to: NameAddress
     /// A route set known beforehand, such as a registered Path; loose routers.
     public var routes: [NameAddress] = []
-    /// How many hops it may still take.
+    /// Hops that it may still take.
     public var maxForwards = 70
     /// Content-Type and what else is said of the text.
     public var headers: [(HeaderName, Text)] = []
     /// The text, as the Content-Type says.
     public var body: [UInt8] = []
-    /// Who we are to whoever challenges; nil: a challenge is a refusal.
+    /// Our credentials for any peer that challenges; nil: a challenge is a refusal.
     public var credentials: Credentials?
     /// Further next hops, and who hears of each, as of an INVITE.
     public var alternatives: [NextHop] = []

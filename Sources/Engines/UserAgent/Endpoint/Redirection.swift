@@ -2,9 +2,9 @@ import Primitives
 import SIP
 
 extension Message {
-    /// Where a 3xx sends a request, the most preferred first, as Request-URIs (RFC 3261 §8.1.3.4). 305 names none: it wants the same
-    /// request to go through another proxy, which only a proxy may ask for (§21.3.4).
-    /// - Parameter domain: whose numbers those of tel URIs are; nil: nobody's.
+    /// The targets to which a 3xx sends a request, the most preferred first, as Request-URIs (RFC 3261 §8.1.3.4). 305 names none: it wants
+    /// the same request to go through another proxy, which only a proxy may ask for (§21.3.4).
+    /// - Parameter domain: the domain of the numbers in tel URIs; nil: none.
     func redirections(numbersOf domain: Text?) -> [URI] {
         guard status != 305 else { return [] }
         return contacts.sorted { $0.parameters.preference > $1.parameters.preference }.map { $0.uri.number(of: domain).asRequestURI }

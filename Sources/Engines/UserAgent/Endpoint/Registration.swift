@@ -13,7 +13,7 @@ public struct OutgoingRegistration {
     public var contactUser: Text?
     /// Seconds that are asked for.
     public var expires: UInt32 = 600
-    /// Who we are to the registrar; nil: a challenge is a refusal.
+    /// Our credentials for the registrar; nil: a challenge is a refusal.
     public var credentials: Credentials?
     /// Asks whether the far end answers what keeps the way open (RFC 6223): the `keep` of the 200's Via tells.
     public var asksToKeepAlive = false
@@ -26,7 +26,7 @@ public struct OutgoingRegistration {
     }
 }
 
-/// What comes of a registration.
+/// Events of a registration.
 public enum RegistrationEvent {
     /// The binding holds for so many seconds; it is refreshed before.
     case registered(seconds: UInt32, Message)

@@ -81,7 +81,7 @@ final class ServerTransaction {
         unanswered.move(from: 0, to: flow.connection)
     }
 
-    /// Where its responses go.
+    /// The way of its responses.
     var responseFlow: Flow {
         guard flow.connection == 0 else { return flow }
         var flow = flow
@@ -94,8 +94,8 @@ final class ServerTransaction {
         if flow.connection == connection { flow.connection = 0 }
     }
 
-    /// What came again is answered over the connection that it came by (RFC 3261 §17.2.1). A datagram's source proves nothing, and changes
-    /// nothing.
+    /// Moves the transaction to the connection by which a copy of its request came: the copy is answered there (RFC 3261 §17.2.1). A
+    /// datagram's source proves nothing, and changes nothing.
     func follow(_ flow: Flow) {
         guard flow.connection != 0, flow.transport == self.flow.transport else { return }
         self.flow = flow
@@ -122,7 +122,7 @@ final class ServerTransaction {
     }
 }
 
-/// How many requests without a final response there are over each connection.
+/// The number of requests without a final response over each connection.
 final class UnansweredRequests {
     private var counts: [UInt64: Int] = [:]
 
@@ -136,7 +136,7 @@ final class UnansweredRequests {
     }
 }
 
-/// What two copies of one request that came by different ways have in common (RFC 3261 §8.2.2.2).
+/// The fields that two copies of one request share when they came by different ways (RFC 3261 §8.2.2.2).
 struct MergeKey: Hashable {
     let callID: Text
     let fromTag: Text
@@ -150,7 +150,7 @@ struct MergeKey: Hashable {
 }
 
 extension Flow {
-    /// Where the response to a request goes whose top Via has been stamped (RFC 3261 §18.2.2, RFC 3581 §4).
+    /// The way of the response to a request whose top Via has been stamped (RFC 3261 §18.2.2, RFC 3581 §4).
     ///
     /// Over UDP always to the address that the request came from. A `maddr` in the Via is not followed: anyone could have
     /// responses sent to third parties with it.

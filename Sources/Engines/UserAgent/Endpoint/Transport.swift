@@ -12,7 +12,7 @@ public enum Transport: Hashable, Sendable, CaseIterable {
     /// True when nobody on the way reads or changes a message: what `sips` asks for.
     public var isSecure: Bool { self == .tls }
 
-    /// What a URI or Via without a port means (RFC 3261 §19.1.2).
+    /// The port of a URI or Via that names none (RFC 3261 §19.1.2).
     public var standardPort: UInt16 { isSecure ? 5061 : 5060 }
 
     /// As settings, the journal and the `transport` parameter of a URI have it.
@@ -57,7 +57,7 @@ public enum Transport: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// How messages are cut out of a connection's bytes; of UDP, whose datagrams are messages, there is none.
+    /// Makes the framing that cuts messages out of a connection's bytes. UDP has none: its datagrams are messages.
     func makeFraming() -> any MessageFraming {
         precondition(isReliable, "a datagram is a message")
         return StreamFramer()

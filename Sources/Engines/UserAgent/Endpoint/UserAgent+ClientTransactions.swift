@@ -177,7 +177,7 @@ extension UserAgent {
     private func remove(_ transaction: ClientTransaction, at now: Instant) {
         alarms.set(transaction.alarm, to: nil)
         noteEnd(of: transaction)
-        // What failed on its way may have been sent again under its name.
+        // A request that failed on its way may have been sent again under the same identifier.
         if clientTransactions[transaction.id] === transaction { clientTransactions[transaction.id] = nil }
         let handler = transaction.handler
         transaction.handler = nil

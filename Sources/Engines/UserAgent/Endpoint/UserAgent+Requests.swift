@@ -16,7 +16,7 @@ extension UserAgent {
             session?.receiveAcknowledgement(request, at: now)
             return
         }
-        // What belongs to a call has as much room again: strangers do not keep calls from ending.
+        // Requests of a call have as much room again: strangers do not keep calls from ending.
         let isOfCall = session != nil || isCancel(of: request, via)
         guard serverTransactions.count < configuration.maximumTransactions * (isOfCall ? 2 : 1) else {
             refusals.transactions += 1
@@ -49,7 +49,7 @@ extension UserAgent {
         session?.trace(.received, request, retransmission: false, at: now)
         let isLate = session == nil && latePracks.take(request, at: now)
         if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil || isLate) {
-            // Of a stranger nothing is kept.
+            // Nothing is kept of a stranger.
             session == nil ? answerOnce(transaction, refusal, request, at: now) : respond(transaction, refusal, at: now)
         } else if let session {
             session.receive(request, transaction, over: flow, at: now)
@@ -103,7 +103,7 @@ extension UserAgent {
         answerOnce(transaction, defaultAnswer(to: request.method), request, at: now)
     }
 
-    /// Where nothing is done but to answer, nothing is kept: a copy is answered anew, and the same (RFC 3261 §8.2.7).
+    /// Answers a request and keeps nothing: a copy of it is answered anew, and the same (RFC 3261 §8.2.7).
     private func answerOnce(_ transaction: ServerTransaction, _ answer: Refusal, _ request: Message, at now: Instant) {
         var answer = answer
         answer.toTag = request.to.tag ?? makeStatelessTag(request.via, request.headers)
@@ -163,7 +163,7 @@ extension UserAgent {
         if request.method != .invite, request.headers.contains(.replaces) { return Refusal(400, reason: "Replaces Outside Of INVITE") }
         if request.to.tag == nil {
             if request.requestURI?.scheme == .sips, !flow.transport.isSecure { return refusalOfSecureURI(over: flow) }
-            // What a gateway would send on. A REGISTER, an OPTIONS and what is inside of a dialog has arrived.
+            // Requests that a gateway would send on. A REGISTER, an OPTIONS and a request inside of a dialog have arrived.
             if request.maxForwards == 0, request.method != .options, request.method != .register { return Refusal(483) }
             if isLoop(request) { return Refusal(482) }
         }
@@ -182,7 +182,7 @@ extension UserAgent {
         return Refusal(480, headers: [(.warning, "380 " + agent + " \"SIPS Not Allowed\"")])
     }
 
-    /// Of events we know nothing but what a REFER makes (RFC 6665 §8.3.1, RFC 3903 §6).
+    /// The refusal of a method that is not allowed. We know no events but those that a REFER makes (RFC 6665 §8.3.1, RFC 3903 §6).
     private func refusalOfMethod(_ method: Method) -> Refusal {
         switch method {
         case .subscribe, .publish: Refusal(489, headers: [(.allowEvents, "refer"), (.allow, allowed)])
@@ -207,7 +207,8 @@ extension UserAgent {
         return request.contentType == .sdp && request.isOfSession ? nil : Refusal(415, headers: [(.accept, accepted)])
     }
 
-    /// Who wants to make a call and takes no description of a session for an answer can be given none (RFC 3261 §20.1, RFC 4475 §3.3.15).
+    /// The refusal of a call whose Accept takes no session description for an answer: it can be given none (RFC 3261 §20.1, RFC 4475
+    /// §3.3.15).
     private func refusalOfAccept(_ request: Message) -> Refusal? {
         guard request.method == .invite, request.to.tag == nil, request.headers.contains(.accept) else { return nil }
         return request.headers.elements(.accept).contains(where: \.acceptsDescription) ? nil : Refusal(406)
@@ -238,7 +239,7 @@ extension UserAgent {
         return session
     }
 
-    /// What an OPTIONS wants to know (RFC 3261 §11.2).
+    /// Our capabilities, as an OPTIONS asks for them (RFC 3261 §11.2).
     var capabilities: [(HeaderName, Text)] { [(.allow, allowed), (.accept, accepted), (.supported, supported)] }
 }
 
@@ -288,7 +289,7 @@ extension UserAgent {
 }
 
 extension Text {
-    /// Of an element of Accept: a range of types with SDP in it, unless its q is 0.
+    /// Whether an element of Accept takes descriptions: a range of types with SDP in it, unless its q is 0.
     fileprivate var acceptsDescription: Bool {
         let range = Text(bytes.prefix { $0 != 0x3B }.filter { $0 != 0x20 && $0 != 0x09 })
         let ranges: [Text] = ["application/sdp", "application/*", "*/*"]

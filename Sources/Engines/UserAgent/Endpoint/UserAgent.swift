@@ -14,7 +14,7 @@ public final class UserAgent {
     /// none where there is none. The answer may come later. Nil: a 3xx is followed to addresses alone.
     public var locate: ((URI, Flow, _ completion: @escaping ([Flow], Instant) -> Void) -> Void)?
 
-    /// Whose numbers those of tel URIs are that a 3xx names; nil: they are not followed.
+    /// The domain of the numbers in tel URIs that a 3xx names; nil: such URIs are not followed.
     public var numberDomain: Text?
 
     let network: any SignallingNetwork
@@ -31,7 +31,7 @@ public final class UserAgent {
     var unmerged: [MergeKey: ServerTransactionID] = [:]
     /// By local tag.
     var sessions: [Text: InviteSession] = [:]
-    /// How many sessions have ended since the start; whoever keeps something of one looks for what may go where it has changed.
+    /// Sessions that have ended since the start. When it has changed, an object that keeps something of sessions looks for what may go.
     public internal(set) var endedSessions: UInt64 = 0
     var registrations: [ObjectIdentifier: Registration] = [:]
     var latePracks = LatePracks()
@@ -40,7 +40,7 @@ public final class UserAgent {
     /// Requests of ours of which the network does not say which connection carries them, by their serials, until they are done: that one
     /// may have ended while they were given to it.
     private var uncarried: Set<UInt64> = []
-    /// Who is spoken to over UDP and took no connection for a long request: until when such requests are datagrams.
+    /// UDP peers that took no connection for a long request, each with the time until which such requests are datagrams.
     var withoutConnections: [SocketAddress: Instant] = [:]
     /// Begins every branch of this agent, so that it knows its own Via again.
     let branchPrefix: Text
@@ -48,10 +48,10 @@ public final class UserAgent {
     let allowed: Text
     let accepted: Text
     let supported: Text
-    /// Of a re-INVITE or UPDATE, whose provisional responses nobody acknowledges.
+    /// The Supported field of a re-INVITE or UPDATE, whose provisional responses nobody acknowledges.
     let supportedInDialog: Text
     private var hosts: [(address: IPAddress, text: Text)] = []
-    /// What was turned away since the start.
+    /// Messages that were turned away since the start.
     public internal(set) var refusals = Refusals()
     /// The final statuses of calls that came.
     public internal(set) var answers = InviteAnswers()
@@ -99,7 +99,8 @@ public final class UserAgent {
         return delegate?.userAgent(self, answersMalformedOver: flow, at: now) ?? true
     }
 
-    /// What keeps a way open is no message, and none was meant (RFC 5626 §3.5.1; many send blanks or NULs instead of line ends).
+    /// Counts bytes that are no message, unless they keep a way open: then none was meant (RFC 5626 §3.5.1; many send blanks or NULs
+    /// instead of line ends).
     private func noteUnreadable(_ bytes: [UInt8]) {
         if !bytes.allSatisfy({ $0 == 0 || $0 == 0x0D || $0 == 0x0A || $0 == 0x20 || $0 == 0x09 }) { refusals.unreadable += 1 }
     }
@@ -114,7 +115,8 @@ public final class UserAgent {
         loseRequests(over: flow, at: now)
     }
 
-    /// What waits for a response over the connection has failed as if it were gone. Answers of ours still go over it (RFC 3261 §18.2.2).
+    /// Fails the requests that wait for a response over the connection, as if it were gone. Answers of ours still go over it (RFC 3261
+    /// §18.2.2).
     public func peerHalfClosed(_ flow: Flow, at now: Instant) {
         if isInUse(flow) { loseRequests(over: flow, at: now) }
     }
@@ -179,7 +181,7 @@ public final class UserAgent {
         return flow
     }
 
-    /// Where a request goes whose next hop is this URI: `Flow.towards`, and over UDP only where we listen for it.
+    /// The way of a request whose next hop is this URI: `Flow.towards`, and over UDP only where we listen for it.
     public func way(over flow: Flow, to uri: URI) -> Flow { flow.towards(uri, speaksUDP: network.speaksUDP(with: flow.remote.address)) }
 
     /// When `advance` next has something to do.
@@ -190,7 +192,7 @@ public final class UserAgent {
         while let alarm = alarms.popDue(at: now) { alarm.ring(now) }
     }
 
-    /// What is alive. All zero when nothing is going on.
+    /// Numbers of objects that are alive. All zero when nothing is going on.
     public struct Counts: Hashable, Sendable {
         /// Calls, from their INVITE to their end.
         public var sessions = 0
@@ -209,7 +211,7 @@ public final class UserAgent {
         public init() {}
     }
 
-    /// What was turned away since the start, for want of sense or room.
+    /// Numbers of messages that were turned away since the start, for want of sense or room.
     public struct Refusals: Hashable, Sendable {
         /// Messages that no answer could be made to, but for what keeps a way open: dropped.
         public var unreadable: UInt64 = 0
@@ -224,7 +226,7 @@ public final class UserAgent {
         public init() {}
     }
 
-    /// What is alive now.
+    /// Numbers of objects that are alive now.
     public var counts: Counts {
         var counts = Counts()
         (counts.sessions, counts.registrations, counts.timers) = (sessions.count, registrations.count, alarms.count)

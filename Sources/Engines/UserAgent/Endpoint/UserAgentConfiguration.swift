@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// What a `UserAgent` says about itself, and its bounds.
+/// The statements of a `UserAgent` about itself, and its bounds.
 public struct UserAgentConfiguration {
     /// The base timers of all transactions.
     public var timers = TimerValues()

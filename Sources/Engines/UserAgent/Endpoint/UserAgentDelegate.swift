@@ -25,7 +25,7 @@ public protocol UserAgentDelegate: AnyObject {
 }
 
 extension UserAgent {
-    /// What becomes of a new request when much comes.
+    /// The treatment of a new request when many come.
     public enum Admission: Hashable, Sendable {
         /// It is dealt with.
         case admitted

@@ -2,8 +2,8 @@ public import Primitives
 public import Runtime
 import SIP
 
-/// Where the server of a SIP domain is (RFC 3263 §4), as a value: it says what to ask DNS, takes the answers, and has a result
-/// when nothing is left to ask.
+/// The lookup of the servers of a SIP domain (RFC 3263 §4), as a value: it says what to ask DNS, takes the answers, and has a result when
+/// nothing is left to ask.
 ///
 /// Transport and servers come from NAPTR and SRV where there are any; a port or an address that is written out is taken as it is.
 public struct ServerLocation: Sendable {
@@ -11,7 +11,7 @@ public struct ServerLocation: Sendable {
     public struct Server: Hashable, Sendable {
         /// UDP, TCP or TLS.
         public var transport: Transport
-        /// Where it listens.
+        /// The address and port at which it listens.
         public var address: SocketAddress
         /// Lower first.
         public var priority: Int
@@ -34,7 +34,7 @@ public struct ServerLocation: Sendable {
         public var hasFailed: Bool
     }
 
-    /// What the location is of.
+    /// The domain to look up.
     public struct Domain: Hashable, Sendable {
         /// A name, or an address (IPv6 with or without brackets).
         public var host: Text
@@ -49,14 +49,14 @@ public struct ServerLocation: Sendable {
         }
     }
 
-    /// What is looked for.
+    /// The domain that is looked up.
     public let domain: Domain
-    /// What we can send over, in the order of our preference where the domain has none.
+    /// Transports that we can send over, in the order of our preference where the domain has none.
     private let transports: [Transport]
     private let families: [IPAddress.Family]
     private var answers: [DNSQuestion: DNSAnswer] = [:]
     private var asked: Set<DNSQuestion> = []
-    /// What was found; nil while questions are open.
+    /// The servers that were found; nil while questions are open.
     public private(set) var result: Result?
 
     /// No domain needs more; one that does plays with us.

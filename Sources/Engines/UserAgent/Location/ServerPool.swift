@@ -6,9 +6,9 @@ public import Primitives
 public struct ServerPool: Sendable {
     /// A server, and what it is called.
     public struct Member: Hashable, Sendable {
-        /// Where it is.
+        /// The server itself: transport, address, priority and weight.
         public var server: ServerLocation.Server
-        /// Whom a TLS certificate must name: the domain that led to the server.
+        /// The name that a TLS certificate must have: the domain that led to the server.
         public var name: Text
         /// The port that was asked for beside it; nil where DNS or the standard says it.
         public var port: UInt16?

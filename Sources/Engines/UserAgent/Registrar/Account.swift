@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// Who may register for, and call as, a user.
+/// The permission to register for, and to call as, a user.
 public enum Account: Hashable, Sendable {
     /// Anybody, without a password.
     case open

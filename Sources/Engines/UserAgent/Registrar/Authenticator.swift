@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// How many wrong passwords a minute are answered like the first one.
+/// The numbers of wrong passwords a minute that are answered like the first one.
 public struct GuessLimits: Hashable, Sendable {
     /// For one user from one address. Each further one is told when to come again, and counted as throttled.
     public var perUser: Int
@@ -20,9 +20,9 @@ public struct GuessLimits: Hashable, Sendable {
 public struct WrongPassword: Hashable, Sendable {
     /// As it was said, at most 64 bytes of it.
     public var user: Text
-    /// Where it came from; of IPv6 the network of 64 bits.
+    /// The address that it came from; for IPv6 the network of 64 bits.
     public var source: IPAddress
-    /// Of this user from there in this minute; of an unknown user, of all unknown ones from there.
+    /// Wrong passwords of this user from there in this minute; for an unknown user, those of all unknown users from there.
     public var count: Int
     /// Whether it is one too many.
     public var excess: Excess
@@ -37,7 +37,7 @@ public struct WrongPassword: Hashable, Sendable {
 /// heard whatever others at its address do (see `GuessLimits`); a wrong one counts only with a nonce that was given to its address, so that
 /// over UDP nobody counts for somebody else.
 public final class Authenticator {
-    /// Who sent a request, or what to ask.
+    /// The sender of a request, or the challenge for it.
     public enum Result: Sendable {
         /// The request was sent by this user, without %-escapes.
         case accepted(Text)

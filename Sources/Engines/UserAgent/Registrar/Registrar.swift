@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// What a registrar is responsible for, and within which bounds.
+/// The domain of a registrar, and its bounds.
 public struct RegistrarConfiguration: Sendable {
     /// The realm that devices are asked in.
     public var domain: Text
@@ -15,7 +15,7 @@ public struct RegistrarConfiguration: Sendable {
     /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
     public var users: Int
     public var guesses = GuessLimits()
-    /// How often devices are asked whether they are there; nil: never.
+    /// The interval at which devices are asked whether they are there; nil: never.
     public var keepAlive: Duration? = .seconds(25)
     /// Devices that no NAT hides are asked, too.
     public var asksAll = false
@@ -36,13 +36,13 @@ public final class Registrar {
     /// One device of a user.
     public typealias Contact = RegistrationBindings<Flow>.Binding
 
-    /// What the registrar holds.
+    /// Numbers of the things that the registrar holds.
     public struct Counts: Hashable, Sendable {
         /// Users with at least one contact.
         public var users: Int
         /// Contacts of all users.
         public var contacts: Int
-        /// Of these, those where nobody answered last.
+        /// Contacts among these where nobody answered last.
         public var silent: Int
         /// Nonces in use.
         public var nonces: Int
@@ -93,7 +93,7 @@ public final class Registrar {
     /// Answers to REGISTERs since the start, by status.
     public private(set) var answers: [Int: UInt64] = [:]
 
-    /// What is held now.
+    /// Numbers of the things that are held now.
     public var counts: Counts {
         Counts(
             users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count },
@@ -117,8 +117,8 @@ public final class Registrar {
             return .answer(to: request, status: 400, reason: "Bad Path")
         }
         guard let user = request.to.uri.decodedUser?.detached else { return .answer(to: request, status: 404) }
-        // Who has no account is answered as who has one: a stranger does not learn the numbers (RFC 3261 §10.3 asks for the sender first,
-        // too).
+        // A user without an account is answered like one with an account: a stranger does not learn the numbers (RFC 3261 §10.3 asks for
+        // the sender first, too).
         if accounts.account(of: user) != .open {
             switch authenticator.verify(request, from: flow.remote.address, at: now) {
             case .accepted(user): break
@@ -129,7 +129,7 @@ public final class Registrar {
         return register(user, request, flow, now)
     }
 
-    /// Where a user can be reached, the most recently registered first.
+    /// The contacts at which a user can be reached, the most recently registered first.
     public func contacts(of user: Text, at now: Instant) -> [Contact] { users[user]?.bindings.current(at: now) ?? [] }
 
     /// Takes in what was registered when the server ran last; users who have no account any more stay out.
@@ -142,7 +142,7 @@ public final class Registrar {
         watch(user, at: now)
     }
 
-    /// Who has no account any more is registered no more.
+    /// Removes the registrations of users that have no account any more.
     public func dropUsersWithoutAccount() {
         for user in users.keys.filter({ accounts.account(of: $0) == nil }).sorted(by: { $0.description < $1.description }) {
             guard let entry = users.removeValue(forKey: user) else { continue }
@@ -228,8 +228,8 @@ public final class Registrar {
 
 // Devices that are asked whether they are there, which keeps the way to them through NATs open, too.
 extension Registrar {
-    /// What became of a question or of a call to a contact of a user's. One that was silent is asked at once; where nobody answers twice in
-    /// a row it is taken away.
+    /// Notes the result of a question or of a call to a contact of a user's. A contact that was silent is asked at once; one where nobody
+    /// answers twice in a row is taken away.
     /// - Parameters:
     ///   - isAnswered: anything came from there.
     ///   - time: when it was registered last, as far as whoever asked knows; a later registration is not spoken of.

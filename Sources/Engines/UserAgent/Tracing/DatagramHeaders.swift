@@ -65,7 +65,7 @@ enum DatagramHeaders {
 
     private static func octets(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(truncatingIfNeeded: value)] }
 
-    /// Of 16-bit words (RFC 1071).
+    /// The sum of 16-bit words (RFC 1071).
     private static func sum(of bytes: ArraySlice<UInt8>) -> UInt64 {
         var sum: UInt64 = 0, isHigh = true
         for byte in bytes {

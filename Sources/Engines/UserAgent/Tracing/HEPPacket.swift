@@ -31,7 +31,7 @@ public enum HEPPacket {
 }
 
 extension [UInt8] {
-    /// Of the vendor 0, which all know; the length counts its own six bytes.
+    /// Appends a chunk of the vendor 0, which all know; the length counts its own six bytes.
     fileprivate mutating func append(chunk kind: UInt16, _ value: [UInt8]) {
         append(big: 0 as UInt16)
         append(big: kind)

@@ -3,9 +3,9 @@ import Primitives
 import Runtime
 import Synchronization
 
-/// Where traced messages go: a file, a collector, a log. Each has a queue of its own, on which all calls come.
+/// A destination of traced messages: a file, a collector, a log. Each has a queue of its own, on which all calls come.
 public protocol TraceSink: AnyObject, Sendable {
-    /// What it is, for the counts.
+    /// The kind of the destination, for the counts.
     var output: TraceOutput { get }
     /// It takes media packets, too.
     var takesMedia: Bool { get }
@@ -29,11 +29,11 @@ public enum TraceOutput: String, CaseIterable, Sendable { case file, hep, log }
 /// Thread-safe. A message costs its lane a lock and a place in the ring; its bytes are not copied. Bounded: the oldest messages leave the
 /// ring, and a sink that has not got them by then never gets them, which is counted.
 public final class MessageTrace: MessageTap, Sendable {
-    /// What became of messages, since the start.
+    /// Numbers of messages since the start.
     public struct Counts: Hashable, Sendable {
         /// Messages that came in or left.
         public var seen: UInt64 = 0
-        /// Of these, those that sinks took, and that they did not get or could not pass on; for the sinks that there are.
+        /// Messages among these that sinks took, and messages that they did not get or could not pass on; for the sinks that there are.
         public var passed: [TraceOutput: UInt64] = [:], dropped: [TraceOutput: UInt64] = [:]
 
         /// Nothing has happened.
@@ -44,7 +44,7 @@ public final class MessageTrace: MessageTap, Sendable {
         var ring: [TracedMessage] = []
         /// The place of the oldest message; those before it have no bytes any more.
         var head = 0
-        /// How many left the ring, and how many bytes it has.
+        /// Messages that left the ring, and bytes that are in it.
         var gone: UInt64 = 0, bytes = 0
         /// By sink: the number of the message that it gets next, and whether it is about to.
         var next: [UInt64], isDue: [Bool]
@@ -55,10 +55,10 @@ public final class MessageTrace: MessageTap, Sendable {
     public static let usualCapacity = 32 << 20
     fileprivate static let overhead = 160
     private static let batch = 256
-    /// What comes first waits for more: a busy lane does not wake a thread for each message.
+    /// The time that the first message waits for more: a busy lane does not wake a thread for each message.
     private static let gathering = DispatchTimeInterval.milliseconds(20)
     private static let mostPeers = 1_000
-    /// How long the end waits for a sink that hangs.
+    /// Seconds that the end waits for a sink that hangs.
     private static let farewell = 2.0
 
     private let capacity: Int
@@ -102,7 +102,7 @@ public final class MessageTrace: MessageTap, Sendable {
         for index in due { queues[index].asyncAfter(deadline: .now() + Self.gathering) { self.serve(index) } }
     }
 
-    /// What became of messages until now.
+    /// Numbers of messages until now.
     public var counts: Counts { state.withLock { $0.counts } }
 
     /// The messages of one call that are still in memory, the oldest first and without their secrets.

@@ -13,8 +13,8 @@ public enum Pcapng {
     /// Packets that begin with an IP header.
     static let linkType: UInt16 = 101
 
-    /// What a file begins with.
-    /// - Parameter program: what wrote it, with its version.
+    /// The beginning of a file.
+    /// - Parameter program: the program that wrote it, with its version.
     public static func header(program: String) -> [UInt8] {
         var section: [UInt8] = []
         section.append(little: byteOrder)
@@ -57,7 +57,7 @@ public enum Pcapng {
         return block(Self.packet, body)
     }
 
-    /// What a file ends with: how many messages came, and how many of them are not in the file.
+    /// The end of a file: the number of messages that came, and the number of those that are not in the file.
     /// - Parameter wall: nanoseconds since 1970-01-01 UTC.
     public static func end(received: UInt64, dropped: UInt64, at wall: UInt64) -> [UInt8] {
         var body: [UInt8] = []

@@ -22,7 +22,7 @@ public struct PcapngReader: Sendable {
 
     /// Messages that the file says it lacks.
     public private(set) var dropped: UInt64 = 0
-    /// Of the last block, which is not here to its end.
+    /// Bytes of the last block, which is not here to its end.
     public var pendingBytes: Int { pending.count }
     private var pending: ArraySlice<UInt8> = []
     private var interfaces: [Interface] = []

@@ -71,7 +71,7 @@ public final class TraceFile: TraceSink {
         try? append(end, &state)
     }
 
-    /// Where the next file cannot be begun, this one stays, and it is tried again.
+    /// Begins the next file. Where that fails, this one stays, and it is tried again.
     private func rotate(_ state: inout State) throws(FileError) {
         let next = try Self.begin(path, program)
         end(&state)

@@ -27,9 +27,9 @@ public struct TracedMessage: Hashable, Sendable {
         (self.wall, self.bytes) = (wall, bytes)
     }
 
-    /// Where it was sent from.
+    /// The address that it was sent from.
     public var source: SocketAddress { direction == .sent ? local : remote }
-    /// Where it was sent to.
+    /// The address that it was sent to.
     public var destination: SocketAddress { direction == .sent ? remote : local }
 
     /// The value of Call-ID, found without reading the message: also of one that is malformed. nil where there is none.

@@ -11,7 +11,8 @@ final class MessageStream {
     var isConnected: Bool
     /// Something of ours went over it: who opened it knows that we are here.
     var hasSpoken = false
-    /// Whose requests go over it though it was they who opened it (RFC 5923); nil: nobody's.
+    /// The peer, by the host and port in its Via, to which requests go over this connection though the peer opened it (RFC 5923); nil:
+    /// none.
     var alias: Transports.Peer?
     var alarm: (token: TimerToken, due: Instant)?
     /// When the message that is half here must be whole; of a connection that was accepted, also the first one that is not here at all.

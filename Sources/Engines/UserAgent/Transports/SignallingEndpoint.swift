@@ -1,6 +1,6 @@
 import Primitives
 
-/// What takes the messages of a lane's sockets: a `UserAgent`, or something bigger that holds one.
+/// The receiver of the messages of a lane's sockets: a `UserAgent`, or something bigger that holds one.
 public protocol SignallingEndpoint: AnyObject, SendableMetatype {
     /// One whole message as it came over the flow, or the CRLF that answers a ping of ours (RFC 5626 §4.4.1); over UDP whatever came.
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant)

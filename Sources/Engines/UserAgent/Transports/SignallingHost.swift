@@ -10,7 +10,7 @@ import Runtime
 public final class SignallingHost<Endpoint: SignallingEndpoint>: LaneResident {
     /// The sockets.
     public let transports: Transports
-    /// What the messages are for.
+    /// The receiver of the messages.
     public let endpoint: Endpoint
 
     /// - Parameter make: makes the endpoint over the transports, which carry nothing before it returns.

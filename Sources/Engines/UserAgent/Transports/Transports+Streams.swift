@@ -57,7 +57,7 @@ extension Transports {
 
     public func isOpen(_ flow: Flow) -> Bool {
         guard flow.connection != 0 else { return true }
-        // Who has said the last word takes answers, but no requests.
+        // A peer that has said the last word takes answers, but no requests.
         return streams[flow.connection].map { streamTo[Peer($0.flow)] == $0.id } ?? false
     }
 
@@ -179,7 +179,7 @@ extension Transports {
 
     private func read(_ bytes: [UInt8], from stream: MessageStream, at now: Instant) {
         for output in stream.receive(bytes, at: now, timeout: configuration.messageTimeout) {
-            // What was received may have made us close it.
+            // The output before may have made us close the stream.
             guard streams[stream.id] != nil else { return }
             switch output {
             case .message(let message):
@@ -205,7 +205,7 @@ extension Transports {
         giveUp(stream, at: now)
     }
 
-    /// What it still says is not read, and nothing new is sent over it.
+    /// Ends a stream after an error: its further bytes are not read, and nothing new is sent over it.
     func giveUp(_ stream: MessageStream, at now: Instant) {
         guard streams[stream.id] != nil else { return }
         tally.malformed += 1

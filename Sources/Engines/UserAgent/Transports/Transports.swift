@@ -9,9 +9,9 @@ import SIP
 /// take, the bytes that wait for a slow peer, and the time that a connection may be idle. One that its peer has closed stays while
 /// `endpoint` owes an answer over it.
 public final class Transports: SignallingNetwork {
-    /// What is listened on, and the bounds of connections.
+    /// The addresses to listen on, and the bounds of connections.
     public struct Configuration: Hashable, Sendable {
-        /// What is listened on, in this order.
+        /// The addresses to listen on, in this order.
         public var listeners: [Listener] = []
         /// Connections in all, ours included; one more is closed at once, or fails.
         public var maximumConnections = 4_096
@@ -21,7 +21,7 @@ public final class Transports: SignallingNetwork {
         public var trusted: [IPNetwork] = []
         /// Accepted connections from one address whose TLS handshake is not done; one more is closed at once.
         public var maximumHandshakesPerSource = 32
-        /// How long a message may take from its first byte to its last, and the first one after the connection was accepted.
+        /// The time that a message may take from its first byte to its last, and the first one after the connection was accepted.
         public var messageTimeout: Duration = .seconds(30)
         /// The bounds of each connection.
         public var connection = TCPConnection.Limits()
@@ -37,17 +37,17 @@ public final class Transports: SignallingNetwork {
         /// Port 0 lets the kernel choose.
         public var address: SocketAddress
 
-        /// What is to be listened on.
+        /// A listener of this transport at this address.
         public init(_ transport: Transport, _ address: SocketAddress) { (self.transport, self.address) = (transport, address) }
 
-        /// Where this machine reaches it itself.
+        /// The address at which this machine reaches it itself.
         public var reachable: SocketAddress {
             guard address.address.isAny else { return address }
             return SocketAddress(address.address.family == .v4 ? .loopback : IPAddress(v6High: 0, low: 1), port: address.port)
         }
     }
 
-    /// What became of connections and datagrams, since the start.
+    /// Numbers of connections and datagrams, since the start.
     public struct Counts: Hashable, Sendable {
         /// Connections that stand or are about to.
         public var connections = 0
@@ -63,7 +63,7 @@ public final class Transports: SignallingNetwork {
         public var handshakesFailed = 0
         /// Connections that could not be opened or did not end in good order.
         public var failed = 0
-        /// Of all UDP sockets.
+        /// Counts of all UDP sockets.
         public var datagrams = UDPSocket.Counts()
 
         /// Nothing has happened.
@@ -72,14 +72,14 @@ public final class Transports: SignallingNetwork {
 
     /// As it was made, and as its limits are now.
     public private(set) var configuration: Configuration
-    /// What is listened on, with the ports that the kernel chose.
+    /// The addresses that are listened on, with the ports that the kernel chose.
     public private(set) var listeners: [Listener] = []
     /// Takes the messages and the failures; nothing is lost while it is nil, but what comes then is dropped. Held until `close`, for what
     /// is held weakly is retained and let go the slow way by everybody.
     public internal(set) var endpoint: (any SignallingEndpoint)?
     /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
     public var tls: TLSContexts?
-    /// How long the datagram that is being delivered lay unread; zero for what comes over a connection.
+    /// The time that the datagram that is being delivered lay unread; zero for what comes over a connection.
     public private(set) var backlog = Duration.zero
     /// Sees every message that comes in or leaves; nil costs nothing.
     public var tap: (any MessageTap)?
@@ -120,7 +120,7 @@ public final class Transports: SignallingNetwork {
         for listener in configuration.listeners { try listen(listener) }
     }
 
-    /// Of connections that come from now on; those that stand stay.
+    /// Sets the bounds of connections that come from now on; those that stand stay.
     public func limit(connections: Int, perSource: Int, exceptFrom trusted: [IPNetwork]) {
         (configuration.maximumConnections, configuration.maximumConnectionsPerSource) = (connections, perSource)
         configuration.trusted = trusted
@@ -137,7 +137,7 @@ public final class Transports: SignallingNetwork {
         timeout = TimerWheel(at: MonotonicClock.now)
     }
 
-    /// What became of connections and datagrams until now.
+    /// Numbers of connections and datagrams until now.
     public var counts: Counts {
         var counts = tally
         counts.connections = streams.count
