@@ -7,7 +7,7 @@ public struct DigestAlgorithm: Hashable, Sendable, Comparable, CaseIterable {
     /// In the order of preference, worst first.
     public enum Hash: Int, Hashable, Sendable, CaseIterable { case md5, sha256, sha512_256 }
 
-    /// What everything is hashed with.
+    /// The hash function for everything.
     public var hash: Hash
     /// `-sess`: nonce and client nonce are part of what is hashed with the password.
     public var isSession: Bool
@@ -49,7 +49,7 @@ public struct DigestAlgorithm: Hashable, Sendable, Comparable, CaseIterable {
 /// Hashes bytes and gives the digest in lower-case hexadecimal digits. Made by the Runtime floor out of OpenSSL.
 public typealias DigestHash = @Sendable (DigestAlgorithm.Hash, [UInt8]) -> [UInt8]
 
-/// What is known of a password.
+/// A password, in clear or as a hash.
 public enum DigestSecret: Hashable, Sendable {
     /// In clear, so that it fits every realm and every hash.
     case password(Text)

@@ -1,12 +1,12 @@
 import Primitives
 
-/// What a server asks for in WWW-Authenticate or Proxy-Authenticate (RFC 7616 §3.3, RFC 8760).
+/// The challenge of a server in WWW-Authenticate or Proxy-Authenticate (RFC 7616 §3.3, RFC 8760).
 public struct DigestChallenge: Hashable, Sendable {
-    /// Which password is asked for, in words for a person (RFC 7616 §3.3).
+    /// The name of the password that is asked for, in words for a person (RFC 7616 §3.3).
     public var realm: Text
     /// The server's own text, which the answer repeats; nobody else reads it.
     public var nonce: Text
-    /// What the answer is to be hashed with; MD5 where the header does not say.
+    /// The algorithm to hash the answer with; MD5 where the header does not say.
     public var algorithm: DigestAlgorithm
     /// The qualities of protection offered; empty from a server that knows RFC 2069 only.
     public var qualities: [Text]
@@ -50,9 +50,9 @@ public struct DigestChallenge: Hashable, Sendable {
     }
 }
 
-/// What a client answers in Authorization or Proxy-Authorization (RFC 7616 §3.4).
+/// The answer of a client in Authorization or Proxy-Authorization (RFC 7616 §3.4).
 public struct DigestCredentials: Hashable, Sendable {
-    /// Whose password it is.
+    /// The user whose password it is.
     public var user: Text
     /// The realm of the challenge.
     public var realm: Text

@@ -6,7 +6,7 @@ import Primitives
 /// rightly is remembered, with the highest count that it was used with, and only so many of those. When more are in use, the
 /// oldest are forgotten and their users are asked again. The tag covers the client's network: a nonce is worth nothing elsewhere.
 public struct DigestServer: Sendable {
-    /// What is asked for, and what is taken.
+    /// The terms of the challenges, and of the answers that are taken.
     public struct Configuration: Sendable {
         /// The realm of every challenge. A password that is kept as a hash is bound to it.
         public var realm: Text
@@ -16,7 +16,7 @@ public struct DigestServer: Sendable {
         public var nonceLifetime: Duration
         /// Whether a digest without `qop` and nonce count is refused; without them nothing tells a replay.
         public var requiresQuality: Bool
-        /// How many nonces in use are remembered.
+        /// The number of nonces in use that are remembered.
         public var rememberedNonces: Int
 
         /// - Precondition: at least one algorithm, and room for at least one nonce.
@@ -31,7 +31,7 @@ public struct DigestServer: Sendable {
         }
     }
 
-    /// What came of an answer to a challenge.
+    /// The result of an answer to a challenge.
     public enum Verdict: Hashable, Sendable {
         /// The password and the nonce are right.
         case accepted

@@ -4,7 +4,7 @@ import Primitives
 ///
 /// A value without transactions: it says which requests belong to it and what our next request in it looks like.
 public struct Dialog: Sendable {
-    /// How far the dialog has come; its end is told by whoever holds it.
+    /// The progress of the dialog; its end is told by its owner.
     public enum State: Hashable, Sendable {
         /// Made by a 101–199. Next: `confirmed` by the 2xx.
         case early
@@ -22,7 +22,7 @@ public struct Dialog: Sendable {
     public let remote: NameAddress
     /// The proxies that stay in the path, in the order in which our requests pass them (§12.1.1, §12.1.2).
     public private(set) var routeSet: [NameAddress]
-    /// Where the peer is: its last Contact, as a Request-URI.
+    /// The peer's address: its last Contact, as a Request-URI.
     public private(set) var remoteTarget: URI
     /// The CSeq number of our last request.
     public private(set) var localSequence: UInt32
@@ -116,7 +116,7 @@ public struct Dialog: Sendable {
 }
 
 extension Dialog {
-    /// Where our next request is sent first: the first route, or the peer itself (§12.2.1.1).
+    /// The first destination of our next request: the first route, or the peer itself (§12.2.1.1).
     public var nextHop: URI { routeSet.first?.uri ?? remoteTarget }
 
     /// The CSeq number for our next request other than ACK and CANCEL, which is used up.
@@ -142,7 +142,7 @@ extension Dialog {
 }
 
 extension Message {
-    /// Where its sender is: a Contact to which no request can be sent is none (§8.1.1.8, §12.1.1).
+    /// The address of its sender: a Contact to which no request can be sent is none (§8.1.1.8, §12.1.1).
     fileprivate var target: URI? { contact.flatMap { $0.uri.isUsableAsRequestURI ? $0.uri : nil } }
 
     /// The proxies that stay in the path. What is none is passed over: an INVITE that has such a thing is refused, a call that was made is

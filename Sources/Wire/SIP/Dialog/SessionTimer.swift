@@ -1,12 +1,12 @@
 import Primitives
 
-/// How long a session may go without being refreshed, and who refreshes it: RFC 4028, as a value.
+/// The time that a session may go without a refresh, and the side that refreshes it: RFC 4028, as a value.
 ///
 /// Every 2xx to INVITE, re-INVITE or UPDATE begins the interval anew (`answer`, `accept`). Half of it later the refresher is told to
 /// refresh (`.refresh`); without success both sides give the session up shortly before its end (`.expire`). With a peer that has never
 /// heard of timers we refresh for both: then any answer shows that the peer is alive.
 public struct SessionTimer: Sendable {
-    /// What we ask of peers; all in seconds.
+    /// The intervals that we ask of peers; all in seconds.
     public struct Policy: Hashable, Sendable {
         /// The interval that we ask for.
         public var interval: UInt32
@@ -20,10 +20,10 @@ public struct SessionTimer: Sendable {
         }
     }
 
-    /// Who refreshes.
+    /// The side that refreshes.
     public enum Refresher: Hashable, Sendable { case us, them }
 
-    /// What is due.
+    /// Tasks that are due.
     public enum Output: Hashable, Sendable {
         /// Send a re-INVITE or UPDATE; `accept` or `refreshFailed` follows.
         case refresh
@@ -36,11 +36,11 @@ public struct SessionTimer: Sendable {
     /// A 422 that asks for more than a day is not believed.
     static let mostMinimum: UInt32 = 86_400
 
-    /// What we ask for, as it was given.
+    /// The intervals that we ask for, as they were given.
     public let policy: Policy
     /// Seconds, as they were agreed last.
     public private(set) var interval: UInt32
-    /// Who refreshes, as it was agreed last.
+    /// The side that refreshes, as it was agreed last.
     public private(set) var refresher = Refresher.us
     /// The peer takes part in it, and did not just leave it to us.
     public private(set) var isAgreed = false
@@ -80,7 +80,7 @@ public struct SessionTimer: Sendable {
 
     // MARK: Our requests
 
-    /// What our INVITE, re-INVITE or UPDATE says of it (§7.1, §7.4). In a session that has a refresher the roles are kept.
+    /// The headers of our INVITE, re-INVITE or UPDATE about it (§7.1, §7.4). In a session that has a refresher the roles are kept.
     public var requestHeaders: [(HeaderName, Text)] {
         let role: SessionInterval.Role? = began == nil ? nil : refresher == .us ? .client : .server
         let expires = SessionInterval(seconds: max(interval, minimum), refresher: role).value
@@ -128,7 +128,7 @@ public struct SessionTimer: Sendable {
         return Text(policy.minimum)
     }
 
-    /// What our 2xx says of it (§9), and the beginning of the interval.
+    /// Begins the interval, and returns the headers of our 2xx about it (§9).
     public mutating func answer(_ request: Message, at now: Instant) -> [(HeaderName, Text)] {
         let isUnderstood = request.headers.lists("timer", in: .supported) || request.headers.lists("timer", in: .require)
         let asked = request.sessionInterval
@@ -150,12 +150,12 @@ public struct SessionTimer: Sendable {
 
 /// The value of a Session-Expires header: RFC 4028 §4.
 public struct SessionInterval: Hashable, Sendable {
-    /// Who refreshes, in the words of the transaction that carries the header.
+    /// The side that refreshes, in the words of the transaction that carries the header.
     public enum Role: Hashable, Sendable { case client, server }
 
-    /// How long the session goes without being refreshed.
+    /// Seconds that the session may go without a refresh.
     public var seconds: UInt32
-    /// Who refreshes; nil leaves it to whoever answers.
+    /// The side that refreshes; nil leaves it to the side that answers.
     public var refresher: Role?
 
     /// The value to be written.

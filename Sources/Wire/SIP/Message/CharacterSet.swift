@@ -51,7 +51,7 @@ struct CharacterSet: OptionSet, Sendable {
             (.uriParameterName, unreserved + "[]/:&+$"),
             // With "=", which ends base64 text.
             (.uriParameterValue, unreserved + "[]/:&+$="),
-            // What stays as it is when a list of parameters is written.
+            // Characters that stay as they are when a list of parameters is written.
             (.uriParameters, unreserved + "[]/:&+$=;"),
             (.uriHeader, unreserved + "[]/?:+$&="),
             // Wider than a token: addresses, tags and keys with ":", "=" or "/" are sent without quotes.

@@ -14,7 +14,7 @@ public struct DTMFPress: Hashable, Sendable {
     ///   - duration: milliseconds.
     public init(key: UInt8, duration: Int?) { (self.key, self.duration) = (key, duration) }
 
-    /// Of `relayBody`.
+    /// The Content-Type of `relayBody`.
     public static let contentType: Text = "application/dtmf-relay"
 
     /// The body of an INFO that tells of it.

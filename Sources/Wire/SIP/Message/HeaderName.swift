@@ -291,7 +291,7 @@ extension HeaderName {
             var known: Known
             var count: Int
             var name: Folded
-            /// Which bits of `name` belong to the name; the others are 0.
+            /// The bits of `name` that belong to the name are 1; the others are 0.
             var mask: (UInt64, UInt64, UInt64)
 
             init(_ known: Known) {

@@ -43,7 +43,7 @@ public struct Headers: Sendable {
     /// Bytes of all lines; the buffer may hold some that were replaced.
     var byteCount: Int { fields.reduce(0) { $0 + Int($1.lineEnd &- $1.name.start) } }
 
-    /// How many fields there are; one field may hold several elements.
+    /// The number of fields; one field may hold several elements.
     public var count: Int { fields.count }
     /// Whether there is no field.
     public var isEmpty: Bool { fields.isEmpty }

@@ -1,7 +1,7 @@
 import Primitives
 
 extension Message {
-    /// Where the headers are that every message needs, as positions in the buffer of its headers. Trivial to copy.
+    /// The places of the headers that every message needs, as positions in the buffer of its headers. Trivial to copy.
     @usableFromInline struct Core: Sendable {
         @usableFromInline var via = Via.Layout()
         @usableFromInline var from = NameAddress.Layout()
@@ -41,7 +41,7 @@ extension Message {
     }
 }
 
-// Of headers that are made of what was read already.
+// Headers that are made of parts that were read already.
 extension Message.Core {
     /// One header that was copied from a message; of that the object, for its core would be copied whole.
     mutating func take(_ known: HeaderName.Known, of message: Message.Rest, movedBy shift: Int) {
@@ -79,7 +79,7 @@ extension Message.Core {
     private struct Seen: OptionSet, Sendable {
         var rawValue: UInt8
 
-        /// Of a header that is located.
+        /// The flag of a header that is located.
         init(_ known: HeaderName.Known) { rawValue = 1 &<< known.rawValue }
 
         init(rawValue: UInt8) { self.rawValue = rawValue }

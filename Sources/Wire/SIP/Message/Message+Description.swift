@@ -6,7 +6,7 @@ extension Text {
 }
 
 extension Message {
-    /// What a body may be in which a session description is sought, as an Accept header lists it.
+    /// Body types in which a session description is sought, as an Accept header lists them.
     public static let acceptedBodies: [Text] = [.sdp] + MultipartBody.understood
 
     /// The message with a session description for a body, or with none, where what it came with is more or other than that; nil where it is
@@ -14,7 +14,7 @@ extension Message {
     /// then. Of INVITE, ACK, UPDATE and PRACK and their responses below 300; what others bring is their receiver's affair. An answer that
     /// does not say what it is is taken for a description.
     ///
-    /// Of several parts (RFC 5621) the first that is a description counts, of alternatives the last. A body that need not be understood
+    /// The first description counts among several parts (RFC 5621), and the last among alternatives. A body that need not be understood
     /// (RFC 3261 §20.11) is passed over, and so is a part that does not say that it must be: by that section it should be taken as if it
     /// did, but the location or the billing data that a carrier puts beside its offer hardly ever says anything.
     public var reducedToDescription: Message? {
@@ -52,7 +52,7 @@ extension Message {
         return message
     }
 
-    /// What a body comes to.
+    /// The result of the search in a body.
     private enum Finding {
         case description(Text)
         /// Nothing that must be understood.

@@ -112,7 +112,7 @@ struct Draft: ~Copyable {
     /// The first is told.
     private mutating func note(_ found: Defect) { defect = defect ?? found }
 
-    /// Of too many fields those are still taken, a few times, without which there is no answer to them and no end of the message.
+    /// Whether a field beyond the limit is still taken. A few are: those without which there is no answer to the message, and no end of it.
     private func isNeeded(_ known: HeaderName.Known) -> Bool {
         guard fields.count < Limits.headerFields + 8 else { return false }
         return switch known {
@@ -133,7 +133,7 @@ struct Draft: ~Copyable {
         return .reject(Message.Rejection(defect: defect, method: method, via: via, headers: headers))
     }
 
-    /// Where the body is, as far as Content-Length says.
+    /// The extent of the body, as far as Content-Length says.
     func cutBody() throws(Defect) -> Extent {
         var length = buffer.count - bodyStart
         if let announced = try contentLength() {
@@ -196,14 +196,14 @@ extension Draft {
         return StartParts(method: method, uri: uri)
     }
 
-    /// What is wrong with a request line although it can be read.
+    /// The defect of a request line that can be read.
     func defect(of start: StartParts) -> Defect? {
         guard start.status == 0 else { return nil }
         guard buffer.same(start.method, core.cseqMethod) else { return .methodMismatch }
         return start.uri.kind == .other ? .unknownScheme : nil
     }
 
-    /// What exactly is wrong with a start line that could not be read.
+    /// The exact defect of a start line that could not be read.
     private func defectOfStartLine() -> Defect {
         let parts = buffer[startLine].bytes.split(separator: 0x20, omittingEmptySubsequences: false)
         guard parts.count == 3, Text(parts[2]).lowercased.hasPrefix("sip/") else { return .startLine }

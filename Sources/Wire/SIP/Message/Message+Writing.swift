@@ -10,7 +10,7 @@ extension Message {
 
     /// Appends the message as it goes on the wire. Content-Length is always written, with the length that the body has.
     public func serialize(into bytes: inout [UInt8]) {
-        // Of its parts: a `StartLine` would be a copy of the URI.
+        // The length comes from the parts: a `StartLine` would be a copy of the URI.
         let startLineCount = (rest.uri?.layout.whole.count ?? rest.reason.count) + method.count + 14
         bytes.reserveCapacity(bytes.count + startLineCount + headers.byteCount + Self.longestLength + content.count)
         if let uri = rest.uri {
@@ -40,7 +40,7 @@ extension Message {
         }
     }
 
-    /// What follows the start line.
+    /// Writes the message behind its start line.
     static func write(_ headers: Headers, _ content: Text, into bytes: inout [UInt8]) {
         var hasLength = false
         // Lines that follow each other in the buffer are written with one copy.
@@ -71,7 +71,7 @@ extension Message {
         bytes += content
     }
 
-    /// Of "Content-Length" with its line end, and the empty line behind it.
+    /// The length of "Content-Length" with its line end, and the empty line behind it.
     private static let longestLength = 32
 
     private static func writeLength(_ length: Int, into bytes: inout [UInt8]) {
@@ -102,7 +102,7 @@ extension Message {
         precondition((0...255).contains(maxForwards) && cseq <= 0x7FFF_FFFF && !callID.isEmpty, "a request that nobody could read")
         var headers = Headers()
         headers.reserveCapacity(bytes: 768, fields: 16)
-        // What its parts have located is not read again.
+        // The places that the parts have located are not looked for again.
         var core = Core()
         core.take(via, at: headers.add(.via, via.text))
         core.take(maxForwards: maxForwards)
@@ -132,7 +132,7 @@ extension Message {
         headers.reserveCapacity(bytes: 640, fields: 12)
         let recordsRoute = status > 100 && status < 300 && request.method.makesDialog
         let newTag = status > 100 && request.to.tag == nil ? toTag : nil
-        // What the request has located is not read again.
+        // The places that the request has located are not looked for again.
         var core = Core()
         for field in request.headers.fields {
             switch field.known {

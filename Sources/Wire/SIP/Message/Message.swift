@@ -16,7 +16,7 @@ public struct Message: Sendable, CustomStringConvertible {
         case response(status: Int, reason: Text)
     }
 
-    /// What the first line says. Setting it makes a request of a response, or the other way round.
+    /// The first line. Setting it makes a request of a response, or the other way round.
     public var startLine: StartLine {
         get {
             guard let uri = rest.uri else { return .response(status: rest.status, reason: rest.reason) }
@@ -97,7 +97,7 @@ public struct Message: Sendable, CustomStringConvertible {
 }
 
 extension Message {
-    /// What is hardly ever changed once a message was made or read.
+    /// Values that hardly ever change once a message was made or read.
     @usableFromInline final class Rest: Sendable {
         let isRequest: Bool
         /// The method of a request, and of the request that a response answers.
@@ -112,7 +112,7 @@ extension Message {
         @usableFromInline let cseq: CSeq
         @usableFromInline let core: Core
 
-        /// Of a message that was read: its CSeq has the method of its start line.
+        /// The values of a message that was read: its CSeq has the method of its start line.
         init(_ start: Draft.StartParts, _ body: Extent, _ draft: borrowing Draft) {
             let buffer = draft.buffer
             cseq = draft.core.cseq(in: buffer)
@@ -164,13 +164,13 @@ extension Message {
         set { headers.replaceFirstElement(of: .via, with: newValue.text) }
     }
 
-    /// Who made the request, with the tag of its side of the dialog (RFC 3261 §20.20).
+    /// The sender of the request, with the tag of its side of the dialog (RFC 3261 §20.20).
     public var from: NameAddress {
         @inlinable @inline(__always) get { NameAddress(buffer: fields.buffer, layout: rest.core.from) }
         set { headers.set(.from, newValue.text) }
     }
 
-    /// Whom the request is meant for, with the tag of that side of the dialog where there is one (RFC 3261 §20.39).
+    /// The addressee of the request, with the tag of that side of the dialog where there is one (RFC 3261 §20.39).
     public var to: NameAddress {
         @inlinable @inline(__always) get { NameAddress(buffer: fields.buffer, layout: rest.core.to) }
         set { headers.set(.to, newValue.text) }

@@ -45,7 +45,7 @@ struct MultipartBody {
         self.parts = parts
     }
 
-    /// What follows the boundary in its line; spaces are a gateway's doing (RFC 2046 §5.1.1).
+    /// The rest of the line behind the boundary; spaces are a gateway's doing (RFC 2046 §5.1.1).
     private enum Delimiter {
         case next, last
 

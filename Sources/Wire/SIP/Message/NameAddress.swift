@@ -28,7 +28,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
             bytes.append(quoting: displayName.repaired)
             bytes.append(0x20)
         }
-        // Where the parts are is known, but for a tag among the parameters.
+        // The places of the parts are known, but for a tag among the parameters.
         var layout = Layout()
         if bytes.count > 3 { (layout.displayName, layout.isQuoted) = (Extent(1, bytes.count - 2), true) }
         bytes.append(0x3C)
@@ -67,7 +67,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
     /// As it stands on the wire.
     @inlinable public var text: Text { buffer[layout.whole] }
 
-    /// Of its text where that stands in another buffer.
+    /// The layout of its text where that stands in another buffer.
     func layout(at value: Extent) -> Layout { layout.moved(by: Int(value.start) - Int(layout.whole.start)) }
 
     public var description: String { text.description }
@@ -85,7 +85,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
         set { self = NameAddress(displayName: newValue, uri: uri, parameters: parameters) }
     }
 
-    /// Whom it names.
+    /// The URI that it names.
     public var uri: URI {
         @inlinable @inline(__always) get { URI(buffer: buffer, layout: layout.uri) }
         set { self = NameAddress(displayName: displayName, uri: newValue, parameters: parameters) }

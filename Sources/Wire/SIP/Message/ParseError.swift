@@ -1,6 +1,6 @@
 import Primitives
 
-/// What is wrong with a message, and what its sender is told (RFC 3261 §8.2, RFC 4475).
+/// The defect of a message, and what its sender is told of it (RFC 3261 §8.2, RFC 4475).
 public enum Defect: Error, Hashable, Sendable {
     /// Nothing but line ends: a keep-alive (RFC 5626 §3.5.1).
     case keepAlive
@@ -71,7 +71,7 @@ extension Message {
         /// A request that is answered without a transaction.
         case reject(Rejection)
 
-        /// What is wrong, whether or not it is answered.
+        /// The defect, whether or not it is answered.
         public var defect: Defect {
             switch self {
             case .drop(let defect): defect
@@ -82,7 +82,7 @@ extension Message {
 
     /// A broken request and what is needed to answer it (RFC 3261 §8.2.6, §8.2.7).
     public struct Rejection: Sendable {
-        /// What is wrong with the request.
+        /// The defect of the request.
         public let defect: Defect
         /// The method as it was written.
         public let method: Text

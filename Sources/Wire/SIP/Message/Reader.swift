@@ -1,6 +1,6 @@
 import Primitives
 
-/// Where a piece of text sits in a message's buffer. Trivial to copy, unlike a slice that holds its buffer.
+/// The place of a piece of text in a message's buffer. Trivial to copy, unlike a slice that holds its buffer.
 @usableFromInline struct Extent: Hashable, Sendable {
     @usableFromInline var start: UInt32
     @usableFromInline var end: UInt32
@@ -31,13 +31,13 @@ extension [UInt8] {
         }
     }
 
-    /// What a parameter means whose value was noted as it stands; nil where none was.
+    /// The meaning of a parameter whose value was noted as it stands; nil where none was.
     @inlinable @inline(__always) func meaning(_ value: Extent) -> Text? {
         if value.end == 0 { return nil }
         return !value.isEmpty && self[Int(value.start)] == 0x22 ? unquoted(value) : self[value]
     }
 
-    /// What is between the quotes of an extent, without its escapes.
+    /// The text between the quotes of an extent, without its escapes.
     @usableFromInline func unquoted(_ value: Extent) -> Text { Text(self[value.range].dropFirst().dropLast()).unescaped }
 }
 
@@ -169,7 +169,7 @@ struct Reader {
         return Extent(start, finish)
     }
 
-    /// What follows a parameter's name: "=" and a value, or nothing.
+    /// Takes the rest of a parameter behind its name: "=" and a value, or nothing.
     @inline(__always) private mutating func takeParameterValue() throws(SyntaxError) -> Extent {
         let flag = Extent(at, at)
         skipSpace()
@@ -237,7 +237,7 @@ struct Reader {
 
     /// The position of the first ":" from here to the end of the line, or that; found as a control character is. Hardly a name is longer
     /// than two words.
-    /// What is behind the line is looked at with its last words, and not beyond them: a message of short lines must not be read again for
+    /// Bytes behind the line are looked at with its last words, and not beyond them: a message of short lines must not be read again for
     /// each of them.
     @inline(__always) func colon(before lineEnd: Int) -> Int {
         var position = at
@@ -341,7 +341,7 @@ extension Text {
         }
     }
 
-    /// What a quoted string means: its escapes taken away.
+    /// The meaning of a quoted string, without its escapes.
     var unescaped: Text {
         guard bytes.contains(0x5C) else { return self }
         var result: [UInt8] = []

@@ -8,7 +8,7 @@ public struct Reason: Hashable, Sendable {
     public var cause: Int?
     /// Words for a person; nil where there are none.
     public var text: Text?
-    /// What else a peer said, as the location of RFC 8606: kept as it came, up to 256 bytes.
+    /// Other parameters of the peer, such as the location of RFC 8606: kept as they came, up to 256 bytes.
     public private(set) var others = Parameters()
 
     /// A reason to be written.

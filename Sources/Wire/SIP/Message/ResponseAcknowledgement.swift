@@ -1,6 +1,6 @@
 import Primitives
 
-/// Which reliable provisional response a PRACK acknowledges: the value of a RAck header (RFC 3262 §7.2).
+/// The reliable provisional response that a PRACK acknowledges: the value of a RAck header (RFC 3262 §7.2).
 public struct ResponseAcknowledgement: Hashable, Sendable {
     /// The RSeq of the response.
     public var response: UInt32

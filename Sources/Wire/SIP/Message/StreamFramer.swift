@@ -6,7 +6,7 @@ import Primitives
 public protocol MessageFraming: Sendable {
     /// Bytes that wait for the rest of their message.
     var pendingBytes: Int { get }
-    /// What a ping of the peer (`.pong`) is answered with, as it goes over the connection.
+    /// The answer to a ping of the peer (`.pong`), as it goes over the connection.
     var pong: [UInt8] { get }
     /// Takes what was read from the connection; the outputs are in the order of the stream.
     mutating func receive(_ bytes: [UInt8]) -> [StreamFramer.Output]
@@ -19,7 +19,7 @@ public protocol MessageFraming: Sendable {
 /// A value without I/O: bytes in, whole messages out. It holds at most one unfinished message of `Limits.message` bytes, and
 /// searches every byte once however the segments fall. After `failed` it gives nothing more: answer, then close the connection.
 public struct StreamFramer: MessageFraming {
-    /// What the stream held.
+    /// The parts of the stream.
     public enum Output: Sendable {
         /// One whole message, for `Message(parsing:)`.
         case message([UInt8])
@@ -31,13 +31,13 @@ public struct StreamFramer: MessageFraming {
         case failed(Message.ParseError)
     }
 
-    /// What keeps a flow open, and what it is answered with.
+    /// The bytes that keep a flow open; the answer to them is `pong`.
     public static let ping: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
     /// The answer to `ping`.
     public static let pong: [UInt8] = [0x0D, 0x0A]
 
     private var buffer: [UInt8] = []
-    /// How far the search for the end of the head has come.
+    /// The position that the search for the end of the head has reached.
     private var searched = 0
     /// The length of the message at the beginning of the buffer, when its head is complete.
     private var expected: Int?

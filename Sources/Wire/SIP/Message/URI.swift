@@ -6,7 +6,7 @@ import Primitives
 /// part writes the URI anew. Parts are wire text, that is with their %-escapes; `decodedUser` is for people and routes.
 /// `==` compares the text; `isEquivalent(to:)` is RFC 3261's comparison.
 public struct URI: Hashable, Sendable, CustomStringConvertible {
-    /// What stands before the colon.
+    /// The part before the colon.
     public enum Scheme: Hashable, Sendable {
         /// Schemes whose parts are read; compared without case.
         case sip, sips, tel
@@ -14,7 +14,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
         case other(Text)
     }
 
-    /// Where the parts are. An empty extent is an absent part.
+    /// The places of the parts. An empty extent is an absent part.
     @usableFromInline struct Layout: Sendable {
         @usableFromInline enum SchemeKind: UInt8, Sendable { case sip, sips, tel, other }
 
@@ -135,7 +135,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
         set { remake(parameters: newValue) }
     }
 
-    /// What follows "?", without it.
+    /// The part behind "?", without it.
     public var headers: Text? {
         get { layout.headers.isEmpty ? nil : buffer[layout.headers] }
         set { remake(headers: .some(newValue)) }
@@ -290,7 +290,7 @@ extension Text {
         return Text(result)
     }
 
-    /// What its %-escapes stand for.
+    /// The bytes that its %-escapes stand for.
     fileprivate var escapedBytes: [UInt8] {
         var result: [UInt8] = []
         if bytes.contains(0x25) { decode { byte, isEscaped in if isEscaped { result.append(byte) } } }

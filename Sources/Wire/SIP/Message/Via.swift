@@ -110,7 +110,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
 
     /// Names the transaction (RFC 3261 §17.2.3).
     @inlinable public var branch: Text? { @inline(__always) get { buffer.meaning(layout.branch) } }
-    /// What begins every branch of RFC 3261 (§8.1.1.7).
+    /// The beginning of every branch of RFC 3261 (§8.1.1.7).
     public static let magicCookie: Text = "z9hG4bK"
 
     /// Whether the branch names the transaction: a sender of RFC 2543 has none that does.

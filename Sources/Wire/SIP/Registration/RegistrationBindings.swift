@@ -1,6 +1,6 @@
 import Primitives
 
-/// Where one address of record can be reached: the bindings of a registrar (RFC 3261 §10.3, RFC 3327, RFC 5626 §6).
+/// The bindings of one address of record at a registrar, which say where it can be reached (RFC 3261 §10.3, RFC 3327, RFC 5626 §6).
 ///
 /// A value for one address of record. A REGISTER changes all that it asks for or nothing. `Origin` is what a request to a binding
 /// goes back over, such as a flow; it is kept and never looked at.
@@ -15,7 +15,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         public fileprivate(set) var parameters: Parameters
         /// The proxies on the way, as a route set (RFC 3327).
         public fileprivate(set) var path: [NameAddress]
-        /// What a request to it goes back over.
+        /// The way back for a request to it.
         public fileprivate(set) var origin: Origin
         /// The User-Agent of its last REGISTER.
         public fileprivate(set) var userAgent: Text?
@@ -46,7 +46,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         public var target: URI { uri.asRequestURI }
         /// The device, whatever its address is now (RFC 5626 §4.1).
         public var instance: Text? { parameters.value(of: "+sip.instance") }
-        /// Which of several flows of one device (RFC 5626 §4.2).
+        /// The number of the flow, among several of one device (RFC 5626 §4.2).
         public var flowNumber: Text? { parameters.value(of: "reg-id") }
         /// In thousandths, 0 to 1000; 1000 when the Contact says nothing (RFC 3261 §20.10).
         public var preference: Int { parameters.preference }
@@ -73,7 +73,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         public var minimumSeconds: UInt32
         /// Longer times are shortened.
         public var maximumSeconds: UInt32
-        /// Where a REGISTER says nothing.
+        /// The time where a REGISTER names none.
         public var defaultSeconds: UInt32
         /// Bindings of one address of record. A new one takes the place of that which was refreshed least recently; a request that
         /// has more than these alone is refused.
@@ -119,15 +119,15 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
 
     /// Whether nobody is registered.
     public var isEmpty: Bool { bindings.isEmpty }
-    /// How many bindings there are.
+    /// The number of bindings.
     public var count: Int { bindings.count }
-    /// Of these, those where nobody answered last.
+    /// Bindings among these where nobody answered last.
     public var silentCount: Int { bindings.count(where: \.isSilent) }
 
     /// When `advance` next has a binding to take away.
     public var deadline: Instant? { bindings.map(\.expiry).min() }
 
-    /// What is registered, the most recently refreshed first.
+    /// The bindings that hold now, the most recently refreshed first.
     public func current(at now: Instant) -> [Binding] {
         bindings.filter { $0.expiry > now }.enumerated().sorted { ($0.element.refreshed, $0.offset) > ($1.element.refreshed, $1.offset) }
             .map(\.element)
@@ -156,7 +156,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         return bindings.count < before
     }
 
-    /// What became of a question or a call to it: nil begins a question, true is an answer. Nothing where it was refreshed since.
+    /// Notes the result of a question or a call to it: nil begins a question, true is an answer. A binding that was refreshed since is left
+    /// alone.
     /// - Returns: whether it is the second time in a row that nobody answers there.
     public mutating func note(isAnswered: Bool?, at uri: URI, registered time: Instant) -> Bool {
         guard let index = bindings.firstIndex(where: { $0.refreshed <= time && $0.target.isEquivalent(to: uri) }) else { return false }

@@ -4,7 +4,7 @@ import Primitives
 ///
 /// It holds no message. Its owner keeps the bytes of the request and does what the outputs say, in their order.
 public struct InviteClientTransaction: Sendable {
-    /// What the owner of the transaction has to do.
+    /// Tasks of the owner of the transaction.
     public enum Output: Hashable, Sendable {
         /// Send the request (again).
         case sendRequest
@@ -34,7 +34,7 @@ public struct InviteClientTransaction: Sendable {
         case terminated
     }
 
-    /// Where the transaction is.
+    /// The state of the transaction.
     public private(set) var state = State.calling
     private var clock: ClientTransactionClock
 

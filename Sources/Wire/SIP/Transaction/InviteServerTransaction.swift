@@ -4,7 +4,7 @@ import Primitives
 ///
 /// The 100 is its user's to send. Repeating a 2xx until the ACK is the dialog's work (RFC 3261 §13.3.1.4), not this machine's.
 public struct InviteServerTransaction: Sendable {
-    /// What the owner of the transaction has to do.
+    /// Tasks of the owner of the transaction.
     public enum Output: Hashable, Sendable {
         /// Send the response at hand, which becomes the last response.
         case sendResponse
@@ -34,7 +34,7 @@ public struct InviteServerTransaction: Sendable {
         case terminated
     }
 
-    /// Where the transaction is.
+    /// The state of the transaction.
     public private(set) var state = State.proceeding
     private let isReliable: Bool
     private let timers: TimerValues

@@ -2,7 +2,7 @@ import Primitives
 
 /// The client transaction of every request but INVITE and ACK: RFC 3261 §17.1.2.
 public struct NonInviteClientTransaction: Sendable {
-    /// What the owner of the transaction has to do.
+    /// Tasks of the owner of the transaction.
     public enum Output: Hashable, Sendable {
         /// Send the request (again).
         case sendRequest
@@ -28,7 +28,7 @@ public struct NonInviteClientTransaction: Sendable {
         case terminated
     }
 
-    /// Where the transaction is.
+    /// The state of the transaction.
     public private(set) var state = State.trying
     private var clock: ClientTransactionClock
 

@@ -2,7 +2,7 @@ import Primitives
 
 /// The server transaction of every request but INVITE and ACK: RFC 3261 §17.2.2.
 public struct NonInviteServerTransaction: Sendable {
-    /// What the owner of the transaction has to do.
+    /// Tasks of the owner of the transaction.
     public enum Output: Hashable, Sendable {
         /// Send the response at hand, which becomes the last response.
         case sendResponse
@@ -28,7 +28,7 @@ public struct NonInviteServerTransaction: Sendable {
         case terminated
     }
 
-    /// Where the transaction is.
+    /// The state of the transaction.
     public private(set) var state = State.trying
     private let isReliable: Bool
     private let timers: TimerValues

@@ -4,9 +4,9 @@ public struct TimerValues: Hashable, Sendable {
     public var t1: Duration { didSet { timeout = t1 * 64 } }
     /// The longest interval between retransmissions of a non-INVITE request or of a response to INVITE.
     public var t2: Duration
-    /// How long a message may stay in the network.
+    /// The time that a message may stay in the network.
     public var t4: Duration
-    /// How long an INVITE client waits for repeated final responses over UDP (timer D, at least 32 s).
+    /// The time that an INVITE client waits for repeated final responses over UDP (timer D, at least 32 s).
     public var d: Duration
     /// 64·T1: timers B, F, H, J, L and M, and the patience of a dialog that waits for an ACK.
     public private(set) var timeout: Duration
@@ -18,7 +18,7 @@ public struct TimerValues: Hashable, Sendable {
         (self.t1, self.t2, self.t4, self.d, timeout) = (t1, t2, t4, d, t1 * 64)
     }
 
-    /// How long it takes a sender over UDP to repeat a request no more often than every T2 (timer E).
+    /// The time until a sender over UDP repeats a request no more often than every T2 (timer E).
     public var untilRare: Duration {
         var (sum, interval) = (t1, next(after: t1))
         while interval < t2 { (sum, interval) = (sum + interval, next(after: interval)) }
