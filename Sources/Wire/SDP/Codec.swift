@@ -4,7 +4,7 @@ import Primitives
 public struct Codec: Hashable, Sendable {
     /// The encoding name as in the catalogue below, or as the peer wrote it when it is not there.
     public var name: Text
-    /// Of RTP timestamps, in hertz. G.722 says 8000 though it samples at 16,000 (RFC 3551 §4.5.2).
+    /// The rate of RTP timestamps, in hertz. G.722 says 8000 though it samples at 16,000 (RFC 3551 §4.5.2).
     public var clockRate: UInt32
     /// As `a=rtpmap` writes them; 1 where it does not.
     public var channels: UInt8

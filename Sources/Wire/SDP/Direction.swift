@@ -1,6 +1,6 @@
 import Primitives
 
-/// Which way a stream flows, from the view of whoever wrote it (RFC 8866 §6.7).
+/// The direction of a stream, from the view of its writer (RFC 8866 §6.7).
 public enum Direction: Hashable, Sendable {
     /// The attributes of RFC 8866 §6.7.
     case sendrecv, sendonly, recvonly, inactive
@@ -18,7 +18,7 @@ public enum Direction: Hashable, Sendable {
     /// The same flow from the other side.
     public var reversed: Direction { Direction(sends: receives, receives: sends) }
 
-    /// What both allow, both from one view.
+    /// The direction that both allow, both from one view.
     public func limited(to other: Direction) -> Direction {
         Direction(sends: sends && other.sends, receives: receives && other.receives)
     }

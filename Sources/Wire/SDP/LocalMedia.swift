@@ -2,12 +2,12 @@ import Primitives
 
 /// Our end of an audio stream: what we can offer and where we listen.
 public struct LocalMedia: Hashable, Sendable {
-    /// Where the peer is to send; its family decides the `c=` line and which peers can be reached.
+    /// The address that the peer is to send to; its family decides the `c=` line and which peers can be reached.
     public var address: IPAddress
-    /// Where the peer is to send RTP.
+    /// The port that the peer is to send RTP to.
     public var port: UInt16
-    /// Where the peer is to send RTCP when the two are not multiplexed; nil when there is one socket alone, and then
-    /// the RTP port is announced for both (`a=rtcp`, RFC 3605).
+    /// The port that the peer is to send RTCP to when the two are not multiplexed; nil when there is one socket alone, and then the RTP
+    /// port is announced for both (`a=rtcp`, RFC 3605).
     public var rtcpPort: UInt16?
     /// In order of preference, without telephone-event and comfort noise. Format parameters here go into our offers and answers.
     public var codecs: [Codec]
@@ -21,11 +21,11 @@ public struct LocalMedia: Hashable, Sendable {
     public var ptime: Int
     /// The most that a packet may hold, said in our offers (RFC 8866 §6.4); nil: as much as the peer likes.
     public var maxptime: Int?
-    /// How the stream is protected, and whether it is to be.
+    /// The protection of the stream, and whether there is to be one.
     public var security = LocalSecurity()
     /// Whether connectivity checks are answered, and with which credentials.
     public var ice = LocalICE()
-    /// Where the peer may have us send.
+    /// The addresses that the peer may have us send to.
     public var targets = TargetPolicy()
 
     /// - Parameters:

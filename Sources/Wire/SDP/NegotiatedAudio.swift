@@ -15,7 +15,7 @@ public struct NegotiatedCodec: Hashable, Sendable {
     }
 }
 
-/// How the peer says that it does not listen (mapping.md §6). A peer that only listens (`recvonly`) is not holding.
+/// The way in which the peer says that it does not listen (mapping.md §6). A peer that only listens (`recvonly`) is not holding.
 public enum RemoteHold: Hashable, Sendable {
     /// It listens, or only listens.
     case none
@@ -30,7 +30,7 @@ public enum RemoteHold: Hashable, Sendable {
     public var isSilent: Bool { self == .inactive || self == .zeroAddress }
 }
 
-/// What an offer and its answer agreed for the one audio stream of a session.
+/// The agreement of an offer and its answer for the one audio stream of a session.
 ///
 /// Two that are equal ask nothing new of the media plane.
 public struct NegotiatedAudio: Hashable, Sendable {
@@ -40,9 +40,9 @@ public struct NegotiatedAudio: Hashable, Sendable {
     public var telephoneEvents: [NegotiatedCodec]
     /// Comfort noise, at most one for each clock rate; empty unless both sides want it.
     public var comfortNoise: [NegotiatedCodec] = []
-    /// Where to send; the unspecified address while `remoteHold` is `.zeroAddress`.
+    /// The address to send to; the unspecified address while `remoteHold` is `.zeroAddress`.
     public var remoteRTP: SocketAddress
-    /// Where to send RTCP, equal to `remoteRTP` when multiplexed; nil when the peer has no port for it.
+    /// The address to send RTCP to, equal to `remoteRTP` when multiplexed; nil when the peer has no port for it.
     public var remoteRTCP: SocketAddress?
     /// RTP and RTCP share one port, here and there (RFC 5761).
     public var rtcpMux: Bool
@@ -58,7 +58,7 @@ public struct NegotiatedAudio: Hashable, Sendable {
     public var ptime: Int
     /// The most that a packet to the peer may hold, 10 or more; nil where it does not say.
     public var maxptime: Int?
-    /// How packets are protected both ways.
+    /// The protection of packets both ways.
     public var security = NegotiatedSecurity.none
     /// Connectivity checks say where the peer is, and `remoteRTP` and `remoteRTCP` do not; nil: there are none.
     public var ice: NegotiatedICE?
@@ -74,7 +74,7 @@ public struct NegotiatedAudio: Hashable, Sendable {
         (self.sends, self.receives, self.remoteHold, self.ptime) = (sends, receives, remoteHold, ptime)
     }
 
-    /// What to send with.
+    /// The codec to send with.
     public var primary: NegotiatedCodec { codecs[0] }
 
     /// RTCP flows also while held, except to a peer without an address.

@@ -6,7 +6,7 @@ import Primitives
 /// held here; the engine makes of it what the peer's own hold leaves (RFC 3264 §8.4). Streams other than the first
 /// audio that we can take are answered with port 0, in their places.
 public struct OfferAnswer: Sendable {
-    /// Whose turn it is (RFC 3264 §4).
+    /// The state of the exchange, which says whose turn it is (RFC 3264 §4).
     public enum State: Hashable, Sendable {
         /// Next: `offer` or `receive(offer:)`.
         case stable
@@ -16,7 +16,7 @@ public struct OfferAnswer: Sendable {
         case haveRemoteOffer
     }
 
-    /// What an open offer of the peer's says, before it is answered.
+    /// The contents of an open offer of the peer's, before it is answered.
     public struct RemoteOffer: Hashable, Sendable {
         /// Every codec for sound in it, known here or not, in its order and with its format parameters.
         public var codecs: [Codec]
@@ -37,15 +37,15 @@ public struct OfferAnswer: Sendable {
         public var ptime: Int
         /// Milliseconds; nil where it does not say.
         public var maxptime: Int?
-        /// Where it says that it takes RTP; nil where the stream is removed.
+        /// The address at which it says that it takes RTP; nil where the stream is removed.
         public var address: IPAddress?
     }
 
-    /// Whose turn it is.
+    /// The state of the exchange, which says whose turn it is.
     public private(set) var state = State.stable
-    /// What our next offer or answer is made of; may be changed between exchanges.
+    /// The basis of our next offer or answer; may be changed between exchanges.
     public var local: LocalMedia
-    /// What the last finished exchange agreed; nil before the first, and when the stream was removed.
+    /// The agreement of the last finished exchange; nil before the first, and when the stream was removed.
     public var audio: NegotiatedAudio? { session.audio }
     /// The peer's open offer; nil in any other state.
     public private(set) var remoteOffer: RemoteOffer?
@@ -53,7 +53,7 @@ public struct OfferAnswer: Sendable {
     private let sessionID: UInt64
     private var session = Session()
     private var pending: Pending?
-    /// Of what was sent last; it never falls, also not by a rollback.
+    /// The version of the description that was sent last; it never falls, also not by a rollback.
     private var version: UInt64 = 0
     /// The hash of what was sent last, but for its version: a description is kilobytes, for as long as a call lasts.
     private var lastSent: Int?
@@ -94,7 +94,7 @@ public struct OfferAnswer: Sendable {
         return opening(next)
     }
 
-    /// What our last description that is in force says of the direction; nil where it has no stream.
+    /// The direction in our last description that is in force; nil where it has no stream.
     public var direction: Direction? { session.stream?.direction }
 
     /// Opens an exchange from our side after the peer has taken the stream away: its place stays empty (RFC 3264 §8). So does that of the
@@ -123,7 +123,7 @@ public struct OfferAnswer: Sendable {
         let formatsAgreed = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: stream.formats)
         guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         var hold = remote.hold
-        // What we hold may be answered so, and says no more.
+        // An inactive answer to a hold of ours does not say that the peer holds, too.
         if stream.direction != .sendrecv, hold == .inactive { hold = session.audio?.remoteHold ?? .none }
         let mux = stream.mux && remote.offersMux
         let flow = stream.direction.limited(to: remote.direction.reversed)
@@ -194,7 +194,7 @@ public struct OfferAnswer: Sendable {
         return (sending(next), audio)
     }
 
-    /// What we said last once more, as `local` is now: the answer that has not left yet, with another port.
+    /// Writes our last description once more, as `local` is now: the answer that has not left yet, with another port.
     public mutating func restated() -> SessionDescription {
         if case .localOffer(let next)? = pending { return sending(next) }
         return sending(session)
@@ -209,9 +209,9 @@ public struct OfferAnswer: Sendable {
 // MARK: What an exchange is made of
 
 extension OfferAnswer {
-    /// What lasts between exchanges.
+    /// Values that last between exchanges.
     private struct Session: Sendable {
-        /// What is needed of an `m=` line to refuse it again in its place.
+        /// The parts of an `m=` line that are needed to refuse it again in its place.
         struct Slot: Sendable {
             var kind: Text
             var proto: Text
@@ -234,7 +234,7 @@ extension OfferAnswer {
         /// to be said again.
         var mid: Text?
         var isBundled = false
-        /// What the peer's checks prove themselves with; nil while there are none.
+        /// The credentials that the peer's checks prove themselves with; nil while there are none.
         var ice: ICECredentials?
         /// The part in a handshake (`a=setup`) that the peer's last description named.
         var setup: DTLSSetup?
@@ -338,7 +338,7 @@ extension OfferAnswer {
             guard let own = ours.first(where: { $0.codec.matches(format.codec) }) else { continue }
             guard let their = theirs.first(where: { $0.codec.matches(format.codec) }) else { continue }
             var codec = own.codec
-            // Of its own: a part of the peer's message would keep all of that, as long as the call lasts.
+            // The text gets memory of its own: a part of the peer's message would keep all of that, as long as the call lasts.
             if their.codec.fmtp != codec.fmtp { codec.fmtp = their.codec.fmtp?.detached }
             agreed.append(NegotiatedCodec(codec: codec, receivePayloadType: own.payloadType, sendPayloadType: their.payloadType))
         }

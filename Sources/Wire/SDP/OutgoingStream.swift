@@ -9,9 +9,9 @@ struct OutgoingStream {
     var ptime: Int
     var maxptime: Int?
     var direction: Direction
-    /// How it is protected.
+    /// The attributes of its protection.
     var security: [SessionDescription.Attribute] = []
-    /// What it says about connectivity checks.
+    /// The attributes of its connectivity checks.
     var ice: [SessionDescription.Attribute] = []
 
     func media(_ local: LocalMedia, proto: Text, mid: Text?) -> SessionDescription.Media {
@@ -60,7 +60,7 @@ struct OutgoingStream {
     }
 }
 
-/// Which payload type number means which codec in packets to us, for the whole session (RFC 3264 §8.3.2).
+/// The codec that each payload type number means in packets to us, for the whole session (RFC 3264 §8.3.2).
 struct PayloadNumbers: Sendable {
     /// Without the format parameters, which are no part of the meaning: every call keeps these as long as it lasts.
     private struct Meaning: Sendable {
@@ -80,7 +80,7 @@ struct PayloadNumbers: Sendable {
 
     private var known: [Meaning] = []
 
-    /// What we offer of `local`: every codec, then comfort noise and telephone-event at each of their clocks.
+    /// The formats that we offer of `local`: every codec, then comfort noise and telephone-event at each of their clocks.
     mutating func offered(of local: LocalMedia) -> [RemoteAudio.Format] {
         var codecs = local.codecs
         if local.comfortNoise { for clock in Self.clocks(of: local.codecs.filter { !$0.isOpus }) { codecs.append(.comfortNoise(clock)) } }

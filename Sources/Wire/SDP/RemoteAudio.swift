@@ -7,13 +7,13 @@ struct RemoteAudio: Sendable {
         var codec: Codec
     }
 
-    /// Which `m=` line it is.
+    /// The index of its `m=` line.
     let index: Int
     /// As written; our answer mirrors it.
     let proto: Text
     let formats: [Format]
     let rtp: SocketAddress
-    /// Where `a=rtcp` or custom says that RTCP goes when it is not multiplexed.
+    /// The address for RTCP that is not multiplexed, by `a=rtcp` or custom.
     let separateRTCP: SocketAddress?
     let offersMux: Bool
     /// RTCP that is no compound (RFC 5506).
@@ -110,7 +110,8 @@ struct RemoteAudio: Sendable {
 }
 
 extension SessionDescription.Media {
-    /// What follows the number in `a=NAME:NUMBER …`, of each number what comes first; nil where nothing does. Each attribute is read once.
+    /// The text behind the number in `a=NAME:NUMBER …`, for each number that of its first attribute; nil where there is none. Each
+    /// attribute is read once.
     func parameters(_ name: Text) -> [(number: UInt8, value: Text?)] {
         var found: [(number: UInt8, value: Text?)] = []
         for attribute in attributes where attribute.name == name {

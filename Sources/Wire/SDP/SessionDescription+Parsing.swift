@@ -28,7 +28,7 @@ extension SessionDescription {
         for index in media.indices { media[index].arrange() }
     }
 
-    /// Which lines of the session's own there were.
+    /// The lines of the session's own that there were.
     private struct Seen {
         var version = false, origin = false, name = false, timing = false
     }
@@ -98,7 +98,7 @@ extension Section {
     }
 }
 
-/// Where a line without a field of its own stands among the others (RFC 8866 §9, the grammar's order).
+/// The place of a line without a field of its own among the others (RFC 8866 §9, the grammar's order).
 enum LinePlace: CaseIterable {
     case beforeConnection, beforeTiming, last
 

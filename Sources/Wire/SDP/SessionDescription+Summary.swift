@@ -1,9 +1,8 @@
 import Primitives
 
 extension SessionDescription {
-    /// What it offers, in a line for people: of each stream its kind, where it goes, its codecs, and its direction, encryption and ICE
-    /// where they are other than usual. `audio 192.0.2.1:4000 opus PCMU telephone-event sendonly SDES`. No keys are in it. At most 300
-    /// bytes.
+    /// The offer in a line for people: for each stream its kind, its address, its codecs, and its direction, encryption and ICE where they
+    /// are other than usual. `audio 192.0.2.1:4000 opus PCMU telephone-event sendonly SDES`. No keys are in it. At most 300 bytes.
     public var summary: Text {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(128)

@@ -15,7 +15,7 @@ public struct SessionDescription: Hashable, Sendable {
         public var version: Text
         /// `IP4` or `IP6`.
         public var addressType: Text
-        /// Of the machine that made the session, which need not be where media goes.
+        /// The address of the machine that made the session, which need not be where media goes.
         public var address: Text
 
         /// An `o=` line of the Internet (`IN`).
@@ -46,7 +46,7 @@ public struct SessionDescription: Hashable, Sendable {
 
     /// An `a=` line: `a=name` or `a=name:value`.
     public struct Attribute: Hashable, Sendable {
-        /// What stands before the colon; case counts.
+        /// The text before the colon; case counts.
         public var name: Text
         /// nil for a property attribute, which has no colon.
         public var value: Text?
@@ -59,7 +59,7 @@ public struct SessionDescription: Hashable, Sendable {
     public struct Line: Hashable, Sendable {
         /// The letter before the `=`.
         public var type: UInt8
-        /// What stands behind the `=`, as written.
+        /// The text behind the `=`, as written.
         public var value: Text
 
         /// - Parameter type: the letter before the `=`.
@@ -109,9 +109,9 @@ public struct SessionDescription: Hashable, Sendable {
         case malformed(line: Int)
     }
 
-    /// What one description may hold.
+    /// The bounds of one description.
     public enum Limits {
-        /// Of a whole description.
+        /// Bytes of a whole description.
         public static let bytes = 65_536
         /// Streams.
         public static let media = 64
@@ -119,16 +119,16 @@ public struct SessionDescription: Hashable, Sendable {
         public static let sessionLines = 128
         /// Attributes of one stream; likewise other lines of it. The video of a browser has more than a hundred.
         public static let streamLines = 1_024
-        /// Of one stream. All attributes of it are looked through for each.
+        /// Formats of one stream. All attributes of it are looked through for each.
         public static let formats = 128
     }
 
-    /// What stands for a name that nobody needs.
+    /// The text in place of a name that nobody needs.
     public static let noName: Text = "-"
     /// A `t=` line of times that bound nothing.
     public static let always: Text = "0 0"
 
-    /// Who made the session, and which version of it this is.
+    /// The maker of the session, and the version of it that this is.
     public var origin: Origin
     /// The `s=` line; `-` where it has no name.
     public var sessionName: Text
@@ -151,7 +151,7 @@ public struct SessionDescription: Hashable, Sendable {
     /// The first session attribute of that name; nil when there is none.
     public func attribute(_ name: Text) -> Attribute? { attributes.first { $0.name == name } }
 
-    // What holds for a stream: its own, else the session's.
+    // The values for a stream: its own, else the session's.
     func attribute(_ name: Text, of media: Media) -> Attribute? { media.attribute(name) ?? attribute(name) }
     func connection(of media: Media) -> Connection? { media.connection ?? connection }
     func direction(of media: Media) -> Direction? { Direction(in: media.attributes) ?? Direction(in: attributes) }

@@ -1,12 +1,12 @@
 public import Primitives
 
-/// Where the peer's descriptions may have us send media.
+/// The rules for the addresses to which the peer's descriptions may have us send media.
 ///
 /// Multicast and broadcast are never allowed, and neither are ports of our own: media must not come round in circles.
 public struct TargetPolicy: Hashable, Sendable {
     /// Our own addresses, and the ports that we use on them; any loopback address is ours.
     public var ownAddresses: Set<IPAddress> = []
-    /// Where our media sockets may be: what is sent to one of them, at an address of ours, would come back to us.
+    /// The ports that our media sockets may have: what is sent to one of them, at an address of ours, would come back to us.
     public var ownPorts: [ClosedRange<UInt16>] = []
     /// Networks that media may go to; empty: all.
     public var allowed: [IPNetwork] = []

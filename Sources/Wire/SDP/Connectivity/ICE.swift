@@ -4,7 +4,7 @@ public import Primitives
 public enum ICEPolicy: String, Hashable, Sendable, CaseIterable {
     /// Never: what offers say about it is passed over.
     case off
-    /// Where the far end offers it.
+    /// Only if the far end offers it.
     case auto
     /// Our own offers have it too.
     case lite
@@ -24,7 +24,7 @@ public struct LocalICE: Hashable, Sendable {
 
 /// Connectivity checks that were agreed on: the peer makes them and nominates where media goes, we answer.
 public struct NegotiatedICE: Hashable, Sendable {
-    /// What the peer's checks name and prove themselves with.
+    /// The credentials that the peer's checks name and prove themselves with.
     public var local: ICECredentials
     /// The peer's `ice-ufrag`.
     public var remoteUser: Text
@@ -33,12 +33,12 @@ public struct NegotiatedICE: Hashable, Sendable {
     public init(local: ICECredentials, remoteUser: Text) { (self.local, self.remoteUser) = (local, remoteUser) }
 }
 
-/// What the peer's stream says about connectivity checks.
+/// The statements of the peer's stream about connectivity checks.
 enum RemoteICE: Hashable, Sendable {
     /// Nothing that we can use.
     case none
-    /// Where media goes without checks is not among its candidates: somebody on the way has put other addresses there, and checks would go
-    /// wrong.
+    /// The address of media without checks is not among its candidates: somebody on the way has put other addresses there, and checks would
+    /// go wrong.
     case mismatch
     /// It makes checks.
     case full(ICECredentials)
@@ -90,7 +90,7 @@ extension SessionDescription.Attribute {
     }
 }
 
-/// What our side of one exchange says about checks, and what comes of it.
+/// Our side's statements about checks in one exchange, and the result.
 struct ICEAgreement: Sendable {
     var ice: NegotiatedICE?
     /// For our `m=` line.
@@ -98,10 +98,10 @@ struct ICEAgreement: Sendable {
 }
 
 extension LocalICE {
-    /// What our offer says, where it is to have checks.
+    /// The attributes of our offer, where it is to have checks.
     func offer(from local: LocalMedia) -> [SessionDescription.Attribute] { credentials.map { attributes($0, local, mux: false) } ?? [] }
 
-    /// What the peer's offer makes of it.
+    /// The answer to the peer's offer, and the agreement that it makes.
     func answer(_ offer: RemoteICE, from local: LocalMedia, mux: Bool) -> ICEAgreement {
         switch offer {
         case .none: return ICEAgreement()

@@ -2,7 +2,7 @@ import Primitives
 
 /// A suite, a key and a number for them: the value of one `a=crypto` (RFC 4568 §4).
 struct CryptoAttribute: Hashable, Sendable {
-    /// Which attribute of an offer an answer takes.
+    /// The number of the attribute, by which an answer names the one of the offer that it takes.
     var tag: Int
     var key: SRTPKey
 

@@ -2,7 +2,7 @@ import Primitives
 
 /// The hash of the certificate that a far end shows in its DTLS handshake (RFC 8122 §5).
 public struct Fingerprint: Hashable, Sendable {
-    /// What may name a certificate here; MD5 and SHA-1 may not any more.
+    /// The hash functions that may name a certificate here; MD5 and SHA-1 may not any more.
     public enum Hash: String, Hashable, Sendable, CaseIterable {
         /// The hash functions of RFC 8122 §5 that still count as safe.
         case sha256 = "sha-256", sha384 = "sha-384", sha512 = "sha-512"
@@ -17,7 +17,7 @@ public struct Fingerprint: Hashable, Sendable {
         }
     }
 
-    /// What the certificate was hashed with.
+    /// The hash function of the certificate.
     public let hash: Hash
     /// The hash of the whole certificate.
     public let bytes: [UInt8]
@@ -61,7 +61,7 @@ public struct Fingerprint: Hashable, Sendable {
     }
 }
 
-/// Who begins the DTLS handshake: `a=setup` (RFC 4145 §4, RFC 5763 §5).
+/// The part of a side in the DTLS handshake, which says who begins it: `a=setup` (RFC 4145 §4, RFC 5763 §5).
 enum DTLSSetup: String, Hashable, Sendable, CaseIterable {
     case active, passive, actpass, holdconn
 

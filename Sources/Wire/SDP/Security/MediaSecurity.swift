@@ -4,14 +4,14 @@ public import Primitives
 public enum SRTPPolicy: String, Hashable, Sendable, CaseIterable {
     /// Never: an offer that asks for it is refused.
     case off
-    /// Where the far end can: its offers are answered as they ask, and ours say that we can and go on in the clear where it cannot (RFC
+    /// Only if the far end can: its offers are answered as they ask, and ours say that we can and go on in the clear where it cannot (RFC
     /// 8643).
     case optional
     /// Always: an offer without is refused, and so is an answer.
     case required
 }
 
-/// How our offers agree on keys.
+/// The way in which our offers agree on keys.
 public enum SRTPKeying: String, Hashable, Sendable, CaseIterable {
     /// In the description (RFC 4568).
     case sdes
@@ -19,15 +19,15 @@ public enum SRTPKeying: String, Hashable, Sendable, CaseIterable {
     case dtls
 }
 
-/// What we can protect a stream with, and whether we want to. Nothing by default.
+/// The means that we can protect a stream with, and whether we want to. Nothing by default.
 public struct LocalSecurity: Hashable, Sendable {
     /// Whether a stream is protected, may be, or must be.
     public var policy = SRTPPolicy.off
-    /// What our offers propose; the peer's are answered by either.
+    /// The keying that our offers propose; the peer's are answered by either.
     public var keying = SRTPKeying.sdes
-    /// What we send with, one for each suite that we speak, in order of preference. They stay the same for the whole call.
+    /// The keys that we send with, one for each suite that we speak, in order of preference. They stay the same for the whole call.
     public var keys: [SRTPKey] = []
-    /// Of the certificate that we show in a DTLS handshake; nil where there is none.
+    /// The fingerprint of the certificate that we show in a DTLS handshake; nil where there is none.
     public var fingerprint: Fingerprint?
     /// Whether a peer that leaves us the choice begins the handshake (`passive`): one behind a NAT, which nothing of ours reaches before.
     public var waits = false
@@ -42,7 +42,7 @@ public struct LocalSecurity: Hashable, Sendable {
     }
 }
 
-/// What was agreed on to protect a stream.
+/// The agreed protection of a stream.
 public enum NegotiatedSecurity: Hashable, Sendable {
     /// In clear.
     case none
@@ -53,7 +53,7 @@ public enum NegotiatedSecurity: Hashable, Sendable {
     case dtls(begins: Bool, peer: Fingerprint, tlsID: Text? = nil)
 }
 
-/// What the peer's stream says about its protection.
+/// The statements of the peer's stream about its protection.
 struct RemoteSecurity: Sendable {
     /// The transport of the `m=` line.
     enum Profile: Sendable {
@@ -77,7 +77,7 @@ struct RemoteSecurity: Sendable {
     let crypto: [CryptoAttribute]
     let fingerprint: Fingerprint?
     let setup: DTLSSetup?
-    /// Which handshake it means; nil where it does not say.
+    /// The identifier of the handshake that it means; nil where it does not say.
     let tlsID: Text?
 
     init?(_ media: borrowing SessionDescription.Media, of description: borrowing SessionDescription) {
@@ -108,7 +108,7 @@ struct RemoteSecurity: Sendable {
     }
 }
 
-/// What our side of one exchange says about protection, and what comes of it.
+/// Our side's statements about protection in one exchange, and the result.
 struct SecurityAgreement: Sendable {
     var security = NegotiatedSecurity.none
     /// For our `m=` line.
@@ -133,7 +133,8 @@ extension LocalSecurity {
         }
     }
 
-    /// What the peer's offer makes of it: its own choice where we can, DTLS before keys that everybody on the way could read.
+    /// The answer to the peer's offer, and the agreement that it makes: the peer's own choice where we can, DTLS before keys that everybody
+    /// on the way could read.
     ///
     /// - Parameters:
     ///   - agreed: before; who begins a handshake stays as it was unless the peer wants a new one (RFC 8842 §5.3).
@@ -156,7 +157,7 @@ extension LocalSecurity {
         return SecurityAgreement()
     }
 
-    /// What the peer's answer to our offer makes of it.
+    /// The agreement that the peer's answer to our offer makes.
     ///
     /// - Parameter agreed: before; some say `active` whenever they answer, whoever began the handshake that there is.
     func agreed(
@@ -171,15 +172,15 @@ extension LocalSecurity {
         }
         if let peer = answer.fingerprint, offered.contains(where: { $0.name == .fingerprint }) {
             guard answer.setup != .actpass, answer.setup != .holdconn else { throw .noCommonSecurity }
-            // What says nothing is `passive` (RFC 4145 §4).
+            // An answer without `setup` is `passive` (RFC 4145 §4).
             return answer.presentHandshake(agreed) ?? .dtls(begins: answer.setup != .active, peer: peer, tlsID: answer.tlsID?.detached)
         }
         guard policy != .required, answer.profile == .plain else { throw policy == .off ? .unsupportedProfile : .noCommonSecurity }
         return .none
     }
 
-    /// Where encryption is required all suites but the one with the short tag, which RFC 4568 does not want to be preferred; where it is
-    /// not, the two that most others speak. An INVITE is still to fit into a datagram.
+    /// The keys in our offer. Where encryption is required: all suites but the one with the short tag, which RFC 4568 does not want to be
+    /// preferred. Where it is not: the two that most others speak. An INVITE is still to fit into a datagram.
     ///
     /// - Parameter used: what is in use stays on offer (RFC 3264 §8).
     private func cryptoOffer(beside used: SRTPSuite?) -> [SessionDescription.Attribute] {
@@ -202,7 +203,7 @@ extension LocalSecurity {
 
     private func answerHandshake(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?, said: DTLSSetup?) -> SecurityAgreement? {
         guard fingerprint != nil, let peer = offer.fingerprint, offer.setup != .holdconn else { return nil }
-        // What says nothing is `active` (RFC 4145 §4).
+        // An offer without `setup` is `active` (RFC 4145 §4).
         let setup = offer.setup ?? .active
         var begins = setup != .active && !(setup == .actpass && waits), name = offer.tlsID?.detached
         if case .dtls(let began, _, let known)? = offer.presentHandshake(agreed) {
