@@ -1,6 +1,6 @@
 import Primitives
 
-/// How good a conversation can be by what was measured of it: the E-model of ITU-T G.107 in its packet form.
+/// The quality that a conversation can have by what was measured of it: the E-model of ITU-T G.107 in its packet form.
 ///
 /// R = 93.2 − Id − Ie,eff. Everything that is not measured here (echo, levels, noise) has G.107's default. What was not measured at all is
 /// not guessed: `init` then gives nil.
@@ -10,7 +10,7 @@ public struct CallQuality: Hashable, Sendable {
     /// 1 to 4.5, of conversation (G.107 Annex B).
     public let meanOpinionScore: Double
 
-    /// What a codec costs by itself, and how well it stands losses: `Ie` and `Bpl` of G.107.
+    /// The impairment that a codec causes by itself, and its robustness against losses: `Ie` and `Bpl` of G.107.
     public struct Impairment: Hashable, Sendable {
         /// `Ie`: what is lost of R though no packet is.
         public var equipment: Double

@@ -1,6 +1,6 @@
 import Primitives
 
-/// How much later than the fastest ones the packets of a stream come, and so how long sound must wait to be complete.
+/// The lateness of the packets of a stream against the fastest ones, and so the time that sound must wait to be complete.
 ///
 /// Transit is a packet's arrival less its timestamp, on one clock; only differences of it mean something. The fastest of the last five to
 /// ten seconds is the base, so that a drifting clock moves the base along. Latenesses go into a histogram that forgets: a packet counts
@@ -16,7 +16,7 @@ struct DelayEstimator: Sendable {
     private let binTicks: Int64
     private var histogram = InlineArray<64, Float>(repeating: 0)
     private var total: Float = 0
-    /// What the next packet weighs: growing instead of shrinking all others.
+    /// The weight of the next packet: it grows, instead of all others shrinking.
     private var weight: Float = 1
     private var windows = (past: Int64.max, present: Int64.max)
     private var windowEnds: Int64 = 0

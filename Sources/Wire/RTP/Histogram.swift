@@ -1,11 +1,11 @@
-/// How a measure was spread: counts in steps that grow with the value, four to each doubling, so that each is right to a fifth.
+/// The spread of a measure: counts in steps that grow with the value, four to each doubling, so that each is right to a fifth.
 ///
 /// From 0 to about 260,000 of whatever unit its owner counts in; more counts as that much. All memory is its own: noting a value allocates
 /// nothing. `Count` is as wide as a step may need: packets of days fit 32 bits, reports of four days 16. A step that is full stays so.
 public struct Histogram<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Hashable, Sendable {
     static var steps: Int { 68 }
 
-    /// How many values were noted.
+    /// The number of values that were noted.
     public private(set) var count: UInt64 = 0
     /// The greatest of them, exact.
     public private(set) var greatest: UInt32 = 0
@@ -23,7 +23,7 @@ public struct Histogram<Count: FixedWidthInteger & UnsignedInteger & Sendable>: 
         counts[step] += 1
     }
 
-    /// What `percent` of all values were no greater than, to the upper edge of its step; nil before the first.
+    /// The value that `percent` of all values do not exceed, to the upper edge of its step; nil before the first.
     public func percentile(_ percent: Double) -> UInt32? {
         guard count > 0 else { return nil }
         let wanted = max(1, UInt64((Double(count) * percent / 100).rounded(.up)))

@@ -2,7 +2,7 @@ import Primitives
 
 // Handing out: what is due, and how far it is from when it should be.
 extension JitterBuffer {
-    /// What to play next. Call when sound is wanted, until there is enough of it.
+    /// Takes the sound to play next. Call when sound is wanted, until there is enough of it.
     ///
     /// - Parameter buffered: ticks of sound that were handed out and not played yet.
     public mutating func next(buffered: Int, at now: Instant) -> Next {
@@ -13,7 +13,7 @@ extension JitterBuffer {
             phase = .playing
         case .playing: break
         }
-        // What is decoded now is heard behind what was decoded already; but it must have come by now.
+        // Sound that is decoded now is heard behind the sound that was decoded already; but it must have come by now.
         let present = clock(now) - (delays.base ?? 0) - Int64(wait), moment = Moment(came: present, heard: present + Int64(buffered))
         giveUpOld(before: moment.heard - most)
         passEvents()
@@ -73,7 +73,7 @@ extension JitterBuffer {
         let usual = lastTicks > 0 ? lastTicks : max(1, span / missing)
         let ticks = min(max(1, span / missing), usual, Int64(clockRate) * 120 / 1_000)
         if isStarved { countStarvation(false) }   // it was this loss
-        // What is long over was made up for while nothing was there.
+        // Packets that are long over were made up for while nothing was there.
         while due < sequence, moment.heard - position > ticks + tolerance { loseOne(ticks) }
         guard due < sequence else { return play(index, moment) }
         loseOne(ticks)
@@ -97,7 +97,7 @@ extension JitterBuffer {
         count { if happened { $0.underruns += 1 } else if $0.underruns > 0 { $0.underruns -= 1 } }
     }
 
-    /// What should have been played before that time is not worth the wait any more.
+    /// Gives up packets that should have been played before that time: they are not worth the wait any more.
     private mutating func giveUpOld(before limit: Int64) {
         guard position < limit else { return }
         while let (_, index) = firstWaiting(), slots[index].timestamp + slots[index].ticks <= limit {

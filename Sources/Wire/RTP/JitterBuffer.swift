@@ -9,7 +9,7 @@ import Primitives
 public struct JitterBuffer: Sendable {
     /// The bounds of its delay.
     public struct Settings: Hashable, Sendable {
-        /// How long sound waits at least and at most, whatever the network does.
+        /// The least time that sound waits, whatever the network does; `maximum` is the most.
         public var minimum: Duration
         /// Sound that has waited for longer is given up.
         public var maximum: Duration
@@ -46,7 +46,7 @@ public struct JitterBuffer: Sendable {
         /// Nothing has come yet.
         public init() {}
 
-        /// What two buffers did, one after the other.
+        /// The counts of two buffers, one after the other.
         public static func + (one: Self, other: Self) -> Self {
             var sum = one
             (sum.played, sum.lost, sum.late) = (one.played + other.played, one.lost + other.lost, one.late + other.late)
@@ -59,7 +59,7 @@ public struct JitterBuffer: Sendable {
         }
     }
 
-    /// What is to be played next.
+    /// The sound to play next.
     public enum Next: Sendable {
         /// A packet, and whether it should be played a little shorter or longer than it is, so that the wait comes to what it should be.
         case audio(Payload, Stretch)
@@ -71,7 +71,7 @@ public struct JitterBuffer: Sendable {
         case nothing
     }
 
-    /// How the sound of a packet is to be played, so that the delay follows the network.
+    /// The pace at which the sound of a packet is to be played, so that the delay follows the network.
     public enum Stretch: Hashable, Sendable {
         /// At its own pace.
         case none
@@ -85,13 +85,13 @@ public struct JitterBuffer: Sendable {
     public struct Payload: Sendable {
         /// As in the packet's header.
         public let payloadType: UInt8
-        /// How long its sound lasts, in ticks of the clock rate.
+        /// The length of its sound, in ticks of the clock rate.
         public let ticks: Int
         let place: Int
         let count: Int
     }
 
-    /// What became of a packet. `strayed`: its sequence number was not believed.
+    /// The result for a packet. `strayed`: its sequence number was not believed.
     public enum Insertion: Hashable, Sendable { case taken, duplicate, late, strayed }
 
     static let slotCount = 64
@@ -101,7 +101,7 @@ public struct JitterBuffer: Sendable {
 
     /// Ticks per second; it changes with the codec that comes.
     public private(set) var clockRate: UInt32
-    /// What came and what was made of it, since the beginning.
+    /// Counts of the packets that came and of what was made of them, since the beginning.
     public private(set) var counters = Counters()
     /// Ticks that sound waits at present, to be reached by and by.
     public var wait: Int { Int(min(max(delays.wait, least), most)) }
@@ -123,7 +123,7 @@ public struct JitterBuffer: Sendable {
         var sequence: Int64 = -1
         var timestamp: Int64 = 0
         var ticks: Int64 = 0
-        /// Where its bytes begin, counted from the beginning of the stream; older than `capacity` is overwritten.
+        /// The place where its bytes begin, counted from the beginning of the stream; older than `capacity` is overwritten.
         var start = 0
         var count = 0
         var payloadType: UInt8 = 0
@@ -273,8 +273,9 @@ public struct JitterBuffer: Sendable {
         return .taken
     }
 
-    /// What comes too late when nothing waits, and so does what follows it at the usual pace, says that the way has grown longer. Else all
-    /// would be given up until the shorter one is forgotten. What a stall of the network held back comes all at once.
+    /// Notes the transit of a packet. A packet that comes too late when nothing waits, and is followed by another such at the usual pace,
+    /// says that the way has grown longer. Else all would be given up until the shorter way is forgotten. Packets that a stall of the
+    /// network held back come all at once.
     private mutating func noteTransit(_ transit: Int64, ticks: Int64, isNews: Bool, at time: Int64) {
         let isTooLate = delays.base.map { transit - $0 > most } ?? false
         delays.receive(transit: transit, at: time)

@@ -20,7 +20,7 @@ public struct PayloadTypeSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     @inlinable public func contains(_ payloadType: UInt8) -> Bool { payloadType < 128 && bits >> UInt128(payloadType) & 1 == 1 }
 }
 
-/// Which number each incoming payload type leaves under; those without one are dropped.
+/// The number under which each incoming payload type leaves; types without one are dropped.
 public struct PayloadTypeMap: Sendable {
     @usableFromInline static let dropped: UInt8 = 0xFF
     /// The one that was set first, which most packets have, is found without the table: a packet pays more for cold memory than for

@@ -13,7 +13,7 @@ extension RTCPPacket {
         case tooMany
     }
 
-    /// What one datagram may hold.
+    /// The most packets that one datagram may hold.
     public static let greatestCount = 32
 
     /// Whether the first packet has version 2, an RTCP type (192–223) and a length that fits: enough to tell media from noise.

@@ -10,9 +10,9 @@ public enum RTCPPacket: Hashable, Sendable {
     case sourceDescription([SourceName])
     /// The sources leave (§6.6).
     case goodbye([UInt32], reason: Text?)
-    /// What one end says of the sound it received (RFC 3611 §4.7); other blocks of an extended report are not kept.
+    /// Metrics of one end on the sound it received (RFC 3611 §4.7); other blocks of an extended report are not kept.
     case extendedReport(ssrc: UInt32, VoIPMetrics)
-    /// Of a type that we do not use: feedback, application, extended reports without VoIP metrics.
+    /// A type that we do not use: feedback, application, extended reports without VoIP metrics.
     case other(type: UInt8)
 
     /// The sender's clocks and counts (§6.4.1).
@@ -23,18 +23,18 @@ public enum RTCPPacket: Hashable, Sendable {
         public var rtpTimestamp: UInt32
         /// RTP packets sent since the beginning; wraps.
         public var packets: UInt32
-        /// Of payload, since the beginning; wraps.
+        /// Octets of payload sent since the beginning; wraps.
         public var octets: UInt32
 
-        /// What a sender says of itself (§6.4.1).
+        /// The statements of a sender about itself (§6.4.1).
         public init(ntp: UInt64, rtpTimestamp: UInt32, packets: UInt32, octets: UInt32) {
             (self.ntp, self.rtpTimestamp, self.packets, self.octets) = (ntp, rtpTimestamp, packets, octets)
         }
     }
 
-    /// What a receiver saw of one source (§6.4.1).
+    /// The view of a receiver of one source (§6.4.1).
     public struct ReportBlock: Hashable, Sendable {
-        /// Whose packets were received.
+        /// The source whose packets were received.
         public var ssrc: UInt32
         /// Lost since the last report, in 1/256.
         public var fractionLost: UInt8
@@ -49,7 +49,7 @@ public enum RTCPPacket: Hashable, Sendable {
         /// In 1/65536 s; 0 for none.
         public var delaySinceSenderReport: UInt32
 
-        /// What a receiver says of one source (§6.4.1).
+        /// The view of a receiver of one source (§6.4.1).
         public init(
             ssrc: UInt32, fractionLost: UInt8, cumulativeLost: Int32, highestSequence: UInt32, jitter: UInt32,
             lastSenderReport: UInt32, delaySinceSenderReport: UInt32

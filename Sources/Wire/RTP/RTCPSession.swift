@@ -6,7 +6,7 @@ import Primitives
 /// before the first report. The bandwidth rules are left out, for with two members they never ask for more than the
 /// minimum. RTP itself is `receiver.receive` and `sender.sent`, on the packet's path.
 public struct RTCPSession: Sendable {
-    /// What came from the peer, beside the figures.
+    /// Events from the peer, beside the figures.
     public enum Output: Hashable, Sendable {
         /// The peer leaves. The call does not end by this, SIP does that.
         case goodbye
@@ -14,10 +14,10 @@ public struct RTCPSession: Sendable {
         case reported
     }
 
-    // First what each packet touches.
-    /// What comes; the owner brings every RTP packet to it.
+    // First the fields that each packet touches.
+    /// Statistics of the packets that come; the owner brings every RTP packet to it.
     public var receiver: ReceiverStatistics
-    /// What leaves; the owner tells it of every RTP packet.
+    /// Statistics of the packets that leave; the owner tells it of every RTP packet.
     public var sender: SenderStatistics
     /// The source that our reports are from.
     public let ssrc: UInt32
@@ -28,11 +28,11 @@ public struct RTCPSession: Sendable {
     /// The peer takes packets that are no compounds (RFC 5506): our name is then left out of two reports in three.
     public var reducesSize = false
     private var reports = 0
-    /// What the peer said last of ours.
+    /// The last metrics of the peer on our stream.
     public var peerMetrics: VoIPMetrics? { extended?.value }
     private var extended: Boxed<VoIPMetrics>?
     private var random: SeededRandom
-    /// How many packets had been sent at the last report, and at the one before.
+    /// The numbers of packets sent at the last report, and at the one before.
     private var reportedPackets: (last: UInt64, before: UInt64) = (0, 0)
 
     /// - Parameters:
@@ -58,9 +58,9 @@ public struct RTCPSession: Sendable {
     public var roundTrip: Duration? { sender.roundTrip }
     /// All of them, in milliseconds; nil before the first.
     public var roundTrips: HistogramFigures? { sender.roundTripDistribution }
-    /// What came from the peer.
+    /// Figures of the packets that came from the peer.
     public var receiving: RTPFigures { receiver.figures }
-    /// What we sent, with the loss and jitter that the peer reported.
+    /// Figures of the packets that we sent, with the loss and jitter that the peer reported.
     public var sending: RTPFigures { sender.figures }
 
     /// The compound that is due: SR or RR, and SDES; nil before `deadline`. After a late call the next is a whole interval away.

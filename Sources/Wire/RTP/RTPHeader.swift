@@ -8,7 +8,7 @@ public struct SequenceNumber: Hashable, Sendable {
     /// The number on the wire.
     @inlinable public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// How far `other` is ahead, −32768 to 32767, the short way round.
+    /// The distance to `other`, positive when it is ahead, −32768 to 32767, the short way round.
     @inlinable public func distance(to other: Self) -> Int { Int(Int16(bitPattern: other.rawValue &- rawValue)) }
 
     /// So many packets later; wraps.
@@ -95,7 +95,7 @@ public struct RTPHeader: Hashable, Sendable {
     }
 }
 
-/// What a datagram on a media socket is, by its first two bytes.
+/// The kind of a datagram on a media socket, by its first two bytes.
 public enum MediaPacketKind: Hashable, Sendable {
     /// Version 2, told apart by the payload type.
     case rtp, rtcp
@@ -142,5 +142,5 @@ extension Instant {
     }
 }
 
-/// How far a wrapping RTP timestamp is ahead of another, the short way round.
+/// The distance from a wrapping RTP timestamp to a later one, the short way round.
 @inlinable func timestampDistance(from earlier: UInt32, to later: UInt32) -> Int64 { Int64(Int32(bitPattern: later &- earlier)) }

@@ -9,7 +9,7 @@ import Primitives
 ///
 /// Works in the packet's own memory and allocates nothing.
 public struct RTPRewriter: Sendable {
-    /// What became of a packet.
+    /// The result for a packet.
     public enum Outcome: Hashable, Sendable {
         /// The packet was rewritten and is to be sent.
         case rewritten
@@ -39,9 +39,9 @@ public struct RTPRewriter: Sendable {
     @usableFromInline var feed = Feed.none
     /// Silence was left out before the next packet that is made here.
     @usableFromInline var isSilent = false
-    /// Where a source that strayed would go on.
+    /// The sequence number with which a source that strayed would go on.
     @usableFromInline var suspect: UInt16?
-    /// Which payload types come, and under which numbers they leave.
+    /// The payload types that come, and the numbers under which they leave.
     public var payloadTypes: PayloadTypeMap
 
     @usableFromInline enum Feed: Sendable {
@@ -98,7 +98,7 @@ public struct RTPRewriter: Sendable {
     /// Whether what left last was relayed from that source: what comes of it next keeps its place behind it.
     public func follows(_ ssrc: UInt32) -> Bool { if case .source(let source) = feed { source.ssrc == ssrc } else { false } }
 
-    /// What leaves next is in the clock of another codec (RFC 7160).
+    /// Sets the clock rate: the next packets leave in the clock of another codec (RFC 7160).
     public mutating func turn(to rate: UInt32) { clockRate = rate }
 
     /// Makes a source's packet one of this stream, in place. `header` is what was parsed from the same packet.
@@ -157,7 +157,7 @@ public struct RTPRewriter: Sendable {
         (feed, isSilent) = (.originated(samples), true)
     }
 
-    /// Where this stream's clock stands: the timestamp for an event that begins now (RFC 4733 §2.2.1).
+    /// Returns the present time of this stream's clock: the timestamp for an event that begins now (RFC 4733 §2.2.1).
     public mutating func beginEvent(at now: Instant) -> UInt32 {
         if case .originated(let lasting) = feed { lastTimestamp &+= lasting } else { lastTimestamp = timestampNow(now) }
         lastSentAt = now

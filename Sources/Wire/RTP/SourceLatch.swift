@@ -6,7 +6,7 @@ import Primitives
 /// The first valid packet latches its source. The signalled address itself may take over from another that was
 /// faster, once; then the source is locked and packets from elsewhere are refused and counted.
 public struct SourceLatch: Sendable {
-    /// What becomes of a packet.
+    /// The verdict on a packet.
     public enum Admission: Hashable, Sendable {
         /// It comes from the peer.
         case accepted
@@ -19,12 +19,12 @@ public struct SourceLatch: Sendable {
     // First what each packet touches.
     /// Payload types that are taken as the peer's.
     public var payloadTypes: PayloadTypeSet
-    /// Who sends to us; nil before the first valid packet.
+    /// The address that sends to us; nil before the first valid packet.
     public private(set) var source: SocketAddress?
     private var isArmed: Bool
     /// For the address of `source` alone, from whatever port.
     private var isForReturn = false
-    /// Where the peer's SDP said last that it is, and whether it has taken that back (hold by `c=0.0.0.0`).
+    /// The last address of the peer in its SDP, and whether it has taken that back (hold by `c=0.0.0.0`).
     private var told: SocketAddress?
     private var isTakenBack = false
     /// Packets from elsewhere or that are no media.
@@ -40,11 +40,11 @@ public struct SourceLatch: Sendable {
         (told, self.payloadTypes, isArmed) = (signalled, payloadTypes, signalled != nil)
     }
 
-    /// Where the peer's SDP says that it is; nil when not known.
+    /// The address of the peer by its SDP; nil when not known.
     public var signalled: SocketAddress? { isTakenBack ? nil : told }
 
-    /// Where to send: the latched source, else the signalled address; the other way round while a new source is waited for that may be
-    /// anywhere.
+    /// The address to send to: the latched source, else the signalled address; the other way round while a new source is waited for that
+    /// may be anywhere.
     public var destination: SocketAddress? { isArmed && !isForReturn ? signalled ?? source : source ?? signalled }
 
     /// After a re-INVITE: the next valid packet latches anew; until it comes the signalled address is sent to.
@@ -67,8 +67,8 @@ public struct SourceLatch: Sendable {
         (isArmed, isForReturn) = (true, true)
     }
 
-    /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil,
-    /// nobody's.
+    /// Leaves the choice of the source to connectivity checks from here on: packets are taken from this address alone, or, while it is nil,
+    /// from nobody.
     public mutating func follow(_ remote: SocketAddress?) {
         (told, isTakenBack, source, isArmed, isForReturn, lateOnes) = (remote, false, remote, false, false, 0)
     }

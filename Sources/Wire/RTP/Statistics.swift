@@ -1,14 +1,14 @@
 import Primitives
 
-/// What one direction of a stream came to, for people.
+/// Figures of one direction of a stream, for people.
 public struct RTPFigures: Hashable, Sendable {
-    /// Of RTP.
+    /// RTP packets.
     public var packets: UInt64 = 0
-    /// Of payload.
+    /// Octets of payload.
     public var octets: UInt64 = 0
     /// nil until measured, as all below; for the direction that we send, until the peer has reported.
     public var lost: UInt64?
-    /// How many `lost` is a part of: by the numbers of the packets that came, or by the peer's last report of ours.
+    /// The number of packets that `lost` is a part of: by the numbers of the packets that came, or by the peer's last report of ours.
     public var expected: UInt64?
     /// 0 to 1, of all that was expected.
     public var lossFraction: Double?
@@ -35,9 +35,9 @@ public struct ReceiverStatistics: Sendable {
     @usableFromInline var packets: UInt64 = 0
     @usableFromInline var octets: UInt64 = 0
     @usableFromInline var epoch: Epoch?
-    /// Which losses came together; 32 packets behind the newest, so that what only came late is none.
+    /// Bursts of losses, 32 packets behind the newest, so that a packet that only came late is no loss.
     public var bursts = BurstMetrics()
-    /// Of the epochs before this one.
+    /// Packets of the epochs before this one.
     @usableFromInline var earlierExpected: Int64 = 0
     @usableFromInline var earlierReceived: Int64 = 0
     /// In tenths of a millisecond, and in tenths of a percent.
@@ -55,7 +55,7 @@ public struct ReceiverStatistics: Sendable {
         @usableFromInline var cycles: UInt32 = 0
         @usableFromInline var badSequence: UInt16?
         @usableFromInline var received: Int64 = 0
-        /// Which of the last 64 sequence numbers came, the newest in the lowest bit, and how many steps there were, up to 32.
+        /// Bits of the last 64 sequence numbers, set for those that came, the newest lowest; and the number of steps there were, up to 32.
         @usableFromInline var window: UInt64 = 1
         @usableFromInline var age = 0
         @usableFromInline var copies: Int64 = 0
@@ -105,7 +105,7 @@ public struct ReceiverStatistics: Sendable {
         epoch?.received += 1
     }
 
-    /// What comes next is not measured against what came last: a sender's clock may stand still while it is held.
+    /// Begins the measure of transit times anew: a sender's clock may stand still while it is held.
     public mutating func rest() { epoch?.transit = nil }
 
     /// RFC 3550 A.1; false for a packet that is not believed.
@@ -234,7 +234,7 @@ public struct SenderStatistics: Sendable {
     /// - Parameter clockRate: of RTP timestamps, in Hz.
     public init(clockRate: UInt32) { self.clockRate = clockRate }
 
-    /// What leaves next is in the clock of another codec (RFC 7160).
+    /// Sets the clock rate: the next packets leave in the clock of another codec (RFC 7160).
     public mutating func turn(to rate: UInt32) { clockRate = rate }
 
     /// Counts one packet as it leaves. `timed` as in `ReceiverStatistics`.
@@ -254,7 +254,7 @@ public struct SenderStatistics: Sendable {
             octets: UInt32(truncatingIfNeeded: octets))
     }
 
-    /// What the peer says of our stream; the round trip is A − LSR − DLSR (RFC 3550 §6.4.1), where A is known.
+    /// Takes the peer's report on our stream; the round trip is A − LSR − DLSR (RFC 3550 §6.4.1), where A is known.
     mutating func receive(_ block: RTCPPacket.ReportBlock, at now: Instant?) {
         report = block
         jitters.note(UInt32(min(UInt64(block.jitter) * 10_000 / UInt64(max(1, clockRate)), 1 << 20)))
@@ -268,7 +268,7 @@ public struct SenderStatistics: Sendable {
         roundTrips.note(UInt32(Int64(max(0, trip)) * 10_000 / 65_536))
     }
 
-    /// Of the last report: what was lost since the one before, rounded up; nil before the first.
+    /// The loss between the last report and the one before, in percent, rounded up; nil before the first.
     public var lastLossPercent: Int? { report.map { (Int($0.fractionLost) * 100 + 255) / 256 } }
 
     /// All round trips that were measured, in milliseconds; nil before the first.
@@ -285,7 +285,7 @@ public struct SenderStatistics: Sendable {
         return span > 0 && span < 1 << 31 ? span : max(1, Int64(packets))
     }
 
-    /// What was sent, and what the peer's reports say of it.
+    /// Figures of the packets that were sent, and of the peer's reports on them.
     public var figures: RTPFigures {
         var figures = RTPFigures()
         (figures.packets, figures.octets) = (packets, octets)
@@ -299,7 +299,7 @@ public struct SenderStatistics: Sendable {
     }
 }
 
-/// What comes with a report every five seconds: its memory comes with the first.
+/// Values that come with a report every five seconds: their memory comes with the first.
 extension Optional where Wrapped == Boxed<Histogram<UInt16>> {
     fileprivate mutating func note(_ value: UInt32) {
         var spread = self?.value ?? Histogram()

@@ -1,7 +1,7 @@
 /// Carries key presses from a stream of one clock to a stream of another, packet by packet: the press keeps its beginning, its length and
 /// its three ends, and gets the timestamps of the other stream (RFC 4733 §2.5.1).
 public struct TelephoneEventConverter: Sendable {
-    /// What leaves for one packet that came.
+    /// A packet that leaves for one that came.
     public struct Packet: Hashable, Sendable {
         /// The first of a press: take a new timestamp (`RTPRewriter.beginEvent`) and set the marker.
         public var begins: Bool

@@ -5,7 +5,7 @@ import Primitives
 /// A press is known by its RTP timestamp, not by marker or end: every timestamp is one press, which ends with an end
 /// packet, with the next press, or when nothing of it came for `timeout`.
 public struct TelephoneEventReceiver: Sendable {
-    /// What a far end does with a key.
+    /// Events of a key at the far end.
     public enum Output: Hashable, Sendable {
         /// The key is down.
         case began(DTMFDigit)
@@ -13,7 +13,7 @@ public struct TelephoneEventReceiver: Sendable {
         case ended(DTMFDigit, Duration)
     }
 
-    /// How long a key is taken as held without news of it.
+    /// The time that a key is taken as held without news of it.
     public static let timeout = Duration.milliseconds(500)
     /// An older timestamp than the last is a late packet unless this much time lies between: then the sender began anew.
     private static let lateness = Duration.seconds(2)

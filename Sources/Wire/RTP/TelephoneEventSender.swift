@@ -24,7 +24,7 @@ public struct TelephoneEventSender: Sendable {
     /// 5 s: a key that nobody releases is over by then.
     private static let mostPackets = 250
 
-    /// How long a key is held where nobody says it, and the silence after it.
+    /// The time that a key is held where nobody says it, and the silence after it.
     public static let usualPress = Duration.milliseconds(160), usualPause = Duration.milliseconds(80)
 
     private enum State: Sendable {

@@ -1,12 +1,12 @@
 import Primitives
 
-/// What one end says of the sound it received: the VoIP metrics block of an extended report (RFC 3611 §4.7).
+/// Metrics of one end on the sound it received: the VoIP metrics block of an extended report (RFC 3611 §4.7).
 public struct VoIPMetrics: Hashable, Sendable {
-    /// Whose sound.
+    /// The source of the sound.
     public var ssrc: UInt32
     /// 0 to 1, as all rates and densities here, in steps of 1/256: never came, and came too late.
     public var lossRate: Double, discardRate: Double
-    /// Of packets within bursts, and between them, that were lost or discarded.
+    /// The share of packets within bursts, and between them, that were lost or discarded.
     public var burstDensity: Double, gapDensity: Double
     /// Milliseconds, at most 65,535.
     public var burstDuration = 0, gapDuration = 0, roundTrip = 0, endSystemDelay = 0
@@ -14,7 +14,7 @@ public struct VoIPMetrics: Hashable, Sendable {
     public var rFactor: Int?
     /// 1 to 5 in tenths, of listening and of conversation; nil when not measured.
     public var listening: Double?, conversation: Double?
-    /// Of the jitter buffer: at present, as it came to be, and what it may become, in milliseconds.
+    /// The delay of the jitter buffer in milliseconds: at present, as it came to be, and the most that it may become.
     public var bufferNominal = 0, bufferMaximum = 0, bufferLimit = 0
 
     static let words: UInt16 = 8

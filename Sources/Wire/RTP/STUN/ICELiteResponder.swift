@@ -5,7 +5,7 @@ public import Primitives
 ///
 /// Sans-I/O, one for each component of a stream. What the far end nominates is where media goes.
 public struct ICELiteResponder: Sendable {
-    /// What the owner has to do, in this order.
+    /// Tasks of the owner, in this order.
     public enum Output: Hashable, Sendable {
         /// To where the request came from.
         case answer([UInt8])
@@ -13,7 +13,7 @@ public struct ICELiteResponder: Sendable {
         case selected(SocketAddress)
     }
 
-    /// What became of the messages that came.
+    /// Counts of the messages that came, by what became of them.
     public struct Counts: Hashable, Sendable {
         /// Answered with success, no STUN of ours, with a wrong password, not understood (420), and of another lite agent (487).
         public var answered: UInt64 = 0, malformed: UInt64 = 0, unauthentic: UInt64 = 0, unknownAttributes: UInt64 = 0,
@@ -28,18 +28,18 @@ public struct ICELiteResponder: Sendable {
         public var refused: UInt64 { malformed + unauthentic + unknownAttributes + roleConflicts }
     }
 
-    /// What checks have to name and to prove themselves with.
+    /// The credentials that checks have to name and to prove themselves with.
     public let local: ICECredentials
     /// The far end's `ice-ufrag`.
     public let remoteUser: Text
-    /// What became of the messages that came.
+    /// Counts of the messages that came.
     public private(set) var counts = Counts()
-    /// What the far end nominated, how much it likes it, and when it last said so.
+    /// The address that the far end nominated, how much it likes it, and when it last said so.
     private var selection: (remote: SocketAddress, priority: UInt32, at: Instant)?
-    /// Where authentic checks came from while nothing was nominated, the first ones.
+    /// The addresses that the first authentic checks came from while nothing was nominated.
     private var checked: [SocketAddress] = []
     private static let mostChecked = 16
-    /// How long the far end's favourite stays, after it was nominated last, against others that it nominates too.
+    /// The time that the far end's favourite stays, after it was nominated last, against others that it nominates too.
     private static let steadiness = Duration.seconds(3)
 
     /// - Parameter remoteUser: the far end's `ice-ufrag`.

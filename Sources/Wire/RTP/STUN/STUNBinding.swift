@@ -10,7 +10,7 @@ public enum STUNBinding {
         return request.bytes
     }
 
-    /// What a binding request is answered with: where it came from, or (420) what in it we do not understand. Nil for everything else.
+    /// The answer to a binding request: the address that it came from, or (420) what in it we do not understand. Nil for everything else.
     public static func answer(to message: STUNMessage, from remote: SocketAddress) -> [UInt8]? {
         guard message.messageClass == .request, message.method == STUNMessage.binding else { return nil }
         var answer: STUNAnswer

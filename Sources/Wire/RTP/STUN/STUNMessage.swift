@@ -34,7 +34,7 @@ public struct STUNMessage: Sendable {
     public private(set) var username: [UInt8]?
     /// The sender nominates the address that it asks from (RFC 8445 §7.1.1).
     public private(set) var usesCandidate = false
-    /// How much the sender likes the address that it asks from (RFC 8445 §7.1.1).
+    /// The priority that the sender gives to the address that it asks from (RFC 8445 §7.1.1).
     public private(set) var priority: UInt32?
     /// The sender is the controlling agent, or the controlled one; nil when it does not say.
     public private(set) var isControlling: Bool?
@@ -42,7 +42,7 @@ public struct STUNMessage: Sendable {
     public private(set) var hasFingerprint = false
     /// Types below 0x8000 that we do not know and may not pass over (RFC 8489 §5).
     public private(set) var unknown: [UInt16] = []
-    /// Where a request came from, as its answer says.
+    /// The address that a request came from, as its answer says.
     public private(set) var mappedAddress: SocketAddress?
     private var integrity: (offset: Int, code: [UInt8])?
     private let bytes: [UInt8]
@@ -153,7 +153,7 @@ public struct STUNMessage: Sendable {
 struct STUNAnswer {
     private(set) var bytes: [UInt8]
 
-    /// Of a request's transaction, without attributes.
+    /// The answer in a request's transaction, without attributes.
     init(to request: STUNMessage, _ answer: STUNMessage.Class) {
         let type = STUNMessage.binding | UInt16(answer.rawValue & 1) << 4 | UInt16(answer.rawValue >> 1) << 8
         bytes = [UInt8(type >> 8), UInt8(truncatingIfNeeded: type), 0, 0, 0x21, 0x12, 0xA4, 0x42] + request.transaction
@@ -161,7 +161,8 @@ struct STUNAnswer {
 
     init(request transaction: [UInt8]) { bytes = [0, UInt8(STUNMessage.binding), 0, 0, 0x21, 0x12, 0xA4, 0x42] + transaction }
 
-    /// Where the request came from, so written that no gateway on the way takes it for an address of its own (RFC 8489 §14.2).
+    /// Adds the address that the request came from, so written that no gateway on the way takes it for an address of its own (RFC 8489
+    /// §14.2).
     mutating func addMappedAddress(_ remote: SocketAddress) {
         let address = remote.address
         var value: [UInt8] = [0, address.family == .v4 ? 1 : 2]
