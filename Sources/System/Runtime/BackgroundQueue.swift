@@ -5,8 +5,8 @@ import Synchronization
 /// Work that may wait, done in its order by a thread of its own that all others go before (nice 19): what is measured beside it is not
 /// disturbed by it.
 ///
-/// Where the machine is full that thread gets next to nothing: who waits for the work does it.
-/// What is left when the last reference goes is not done.
+/// The thread gets next to nothing where the machine is full: a thread that waits for the work does it then.
+/// Work that is left when the last reference goes is not done.
 public final class BackgroundQueue: Sendable {
     private struct State {
         /// The next one last.
@@ -25,7 +25,7 @@ public final class BackgroundQueue: Sendable {
         }
     }
 
-    /// What the thread holds; it holds no queue, so that a queue can end.
+    /// The state that the thread holds; it holds no queue, so that a queue can end.
     private final class Bench: Sendable {
         let state = Mutex(State())
         let arrived = DispatchSemaphore(value: 0)

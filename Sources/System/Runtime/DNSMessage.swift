@@ -1,10 +1,10 @@
 public import Primitives
 
-/// What is asked of DNS (RFC 3263): names without a final dot.
+/// A question to DNS (RFC 3263): names without a final dot.
 public enum DNSQuestion: Hashable, Sendable {
-    /// Which services a domain has (RFC 3403), for RFC 3263 §4.1.
+    /// The services of a domain (RFC 3403), for RFC 3263 §4.1.
     case naptr(Text)
-    /// Which servers a service has (RFC 2782): `_sip._udp.example.test`.
+    /// The servers of a service (RFC 2782): `_sip._udp.example.test`.
     case srv(Text)
     /// IPv4 addresses.
     case a(Text)
@@ -18,11 +18,11 @@ public enum DNSRecord: Hashable, Sendable {
     case naptr(order: UInt16, preference: UInt16, flags: Text, service: Text, replacement: Text)
     /// RFC 2782.
     case srv(priority: UInt16, weight: UInt16, port: UInt16, target: Text)
-    /// Of an A or an AAAA question.
+    /// The record of an A or an AAAA question.
     case address(IPAddress)
 }
 
-/// What came of a question.
+/// The result of a question.
 public struct DNSAnswer: Hashable, Sendable {
     /// Whether there is something, nothing, or nobody who knows.
     public enum Outcome: Hashable, Sendable {
@@ -34,11 +34,11 @@ public struct DNSAnswer: Hashable, Sendable {
         case failed
     }
 
-    /// How it came out.
+    /// The outcome of the question.
     public var outcome: Outcome
     /// In the order in which they came; empty unless it was found.
     public var records: [DNSRecord]
-    /// How long it holds: the smallest of the records' times to live; zero unless it was found.
+    /// The time that it holds: the smallest of the records' times to live; zero unless it was found.
     public var timeToLive: Duration
 
     /// - Parameter timeToLive: how long the answer may be used again.

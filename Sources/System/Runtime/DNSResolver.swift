@@ -7,15 +7,15 @@ public import Primitives
 /// c-ares speaks the protocol, the lane's poller watches its sockets and the lane's alarm its timeouts. Bounded: a query takes seconds at
 /// most, and their number is limited. Thread-safe.
 public final class DNSResolver: Sendable {
-    /// Whom it asks, and for how long.
+    /// The servers and files that it asks, and for how long.
     public struct Settings: Hashable, Sendable {
         /// The servers that are asked; empty: those of the system's `resolv.conf`.
         public var servers: [SocketAddress] = []
-        /// What has addresses of names before any server is asked; read for each question.
+        /// The file that has addresses of names before any server is asked; read for each question.
         public var hostsFile = "/etc/hosts"
-        /// Where an address of a name without a dot is looked for; nil: where the system's `resolv.conf` says.
+        /// The domains in which a name without a dot is looked for; nil: those that the system's `resolv.conf` says.
         public var searchDomains: [String]?
-        /// How long a server has for its first answer, and how often all of them are asked.
+        /// The time that a server has for its first answer; `tries` says how often all of them are asked.
         public var timeout: Duration = .seconds(2)
         /// Rounds over all servers, the first included.
         public var tries = 2
@@ -105,7 +105,7 @@ private final class DNSWorker: LaneResident {
         }
     }
 
-    /// What c-ares holds instead of us, who are made after it.
+    /// The object that c-ares holds instead of us, who are made after it.
     private final class SocketBox { weak var worker: DNSWorker? }
     private let box: SocketBox
 
@@ -194,7 +194,7 @@ private final class ResolverSocket: LaneSocket {
     func ready(_ events: Poller.Events, at now: Instant) { worker.ready(descriptor, events, at: now) }
 }
 
-// What comes back.
+// The answers that come back.
 extension DNSWorker {
     private static func answer(to question: DNSQuestion, _ status: Int32, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32)
         -> DNSAnswer

@@ -21,11 +21,11 @@ enum HostsFile {
 }
 
 extension DNSAnswer {
-    /// How long what the file says holds: it may be changed.
+    /// The time that an entry of the file holds: the file may be changed.
     private static var timeToLive: Duration { .seconds(60) }
 
-    /// What nobody is asked: localhost is this machine (RFC 6761 §6.3), and a name of the hosts file has the addresses that it has there,
-    /// of one family or both.
+    /// The answer to a question that needs no server: localhost is this machine (RFC 6761 §6.3), and a name of the hosts file has the
+    /// addresses that it has there, of one family or both.
     init?(local question: DNSQuestion, hostsFile: String) {
         let name = question.name.description.lowercased(), host = name.hasSuffix(".") ? String(name.dropLast()) : name
         let isLocalhost = host == "localhost" || host.hasSuffix(".localhost"), family: IPAddress.Family

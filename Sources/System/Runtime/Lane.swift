@@ -1,7 +1,7 @@
 public import Dispatch
 public import Primitives
 
-/// What lives on a lane: plain, non-Sendable, synchronous, and told the time.
+/// An object that lives on a lane: plain, non-Sendable, synchronous, and told the time.
 public protocol LaneResident: AnyObject, SendableMetatype {
     /// When `advance` next has something to do; nil while there is nothing to wait for. May be earlier than need be, never later.
     var deadline: Instant? { get }
@@ -13,7 +13,7 @@ public protocol LaneResident: AnyObject, SendableMetatype {
 public protocol LaneDoor: AnyObject, Sendable {
     /// The lane's serial queue.
     nonisolated var queue: DispatchQueue { get }
-    /// What watches the lane's sockets.
+    /// The watcher of the lane's sockets.
     nonisolated var sockets: LaneSockets { get }
     /// Does `work` as one turn of the lane and sets the lane's alarm afterwards. Only on the lane's queue, and not inside another turn.
     nonisolated func turn(_ work: (_ now: Instant) -> Void)
@@ -25,13 +25,13 @@ public protocol LaneDoor: AnyObject, Sendable {
 /// alarm. The clock is read once per turn; when the turn is over the alarm is set to the resident's deadline. Nothing here awaits.
 public actor Lane<Resident: LaneResident>: LaneDoor {
     private let executor: QueueExecutor
-    /// What watches the lane's sockets.
+    /// The watcher of the lane's sockets.
     public nonisolated let sockets: LaneSockets
     /// The alarm of a lane without a poller.
     private var timer: LaneTimer?
     private var resident: Resident?
-    /// What the alarm is set to. It may be earlier than the resident's deadline (a turn for nothing is cheaper than a system call per
-    /// message).
+    /// The time that the alarm is set to. It may be earlier than the resident's deadline (a turn for nothing is cheaper than a system call
+    /// per message).
     private var armed: Instant?
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -204,6 +204,6 @@ private struct LaneTimer: @unchecked Sendable {
 }
 
 extension Instant {
-    /// What is due close together is done in one turn.
+    /// The end of the half millisecond: tasks that are due close together are done in one turn.
     fileprivate var nextHalfMillisecond: Instant { Instant(nanoseconds: nanoseconds / 500_000 * 500_000 &+ 500_000) }
 }

@@ -23,7 +23,8 @@ struct ReadySockets: @unchecked Sendable {
 ///
 /// Unchecked: the queue keeps threads apart, and each call asks for it.
 public final class LaneSockets: @unchecked Sendable {
-    /// How many ready sockets one turn of the lane serves; the rest of a batch comes in the next turn, behind what was posted meanwhile.
+    /// The most ready sockets that one turn of the lane serves; the rest of a batch comes in the next turn, behind what was posted
+    /// meanwhile.
     static let socketsPerTurn = 32
 
     private struct Place { weak var socket: (any LaneSocket)? }

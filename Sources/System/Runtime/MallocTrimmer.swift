@@ -6,7 +6,7 @@ import Dispatch
 /// Looks now and then, on a queue of its own. While memory is given back, who allocates waits (tens of milliseconds for hundreds of
 /// megabytes), so it is done only when the crowd has gone.
 public final class MallocTrimmer {
-    /// What the allocator has, in bytes.
+    /// The memory of the allocator, in bytes.
     struct Reading {
         var used: UInt64
         /// Freed, and kept for what comes.

@@ -40,7 +40,7 @@ public final class Poller: Sendable {
         public let events: Events
     }
 
-    /// How long packets may gather.
+    /// The time that packets may gather.
     public enum Batch: Hashable, Sendable {
         /// Not at all below about 3,000 packets a second, 1 ms above.
         case automatic
@@ -48,12 +48,12 @@ public final class Poller: Sendable {
         case immediate
         /// At most one batch in this time, whatever the load.
         case every(Duration)
-        /// What is due is done to the microsecond, and not to the millisecond, before other threads where the system permits that
+        /// Tasks are done to the microsecond of their time, and not to the millisecond, before other threads where the system permits that
         /// (`urgency`); packets may gather for less than a millisecond before it.
         case punctual
     }
 
-    /// What the scheduler gives the thread of a poller.
+    /// The priority that the scheduler gives the thread of a poller.
     public enum Urgency: Int, Hashable, Sendable {
         /// No more than others; or the poller does not ask for more.
         case normal
@@ -104,7 +104,7 @@ public final class Poller: Sendable {
         }
     }
 
-    /// What was granted to a punctual poller when it started.
+    /// The priority that was granted to a punctual poller when it started.
     public var urgency: Urgency { Urgency(rawValue: granted.load(ordering: .relaxed)) ?? .normal }
 
     deinit {
@@ -212,7 +212,7 @@ public final class Poller: Sendable {
 }
 
 extension Instant {
-    /// What is due within the same millisecond is done at one visit.
+    /// The end of the millisecond: tasks that are due within the same one are done at one visit.
     fileprivate var nextMillisecond: Instant { Instant(nanoseconds: nanoseconds / 1_000_000 * 1_000_000 &+ 1_000_000) }
 }
 

@@ -1,6 +1,6 @@
 import CLinux
 
-/// What this process may use and has used.
+/// Resources that this process may use and has used.
 public enum ProcessResources {
     /// Processor time and memory since the process started.
     public struct Usage: Hashable, Sendable {
@@ -23,7 +23,7 @@ public enum ProcessResources {
     /// back and asks for them again with each call, and keeps pages that nobody else gets. To be called before there are threads.
     public static func shareMemory() { clinux_use_one_arena() }
 
-    /// What this process has used until now.
+    /// Resources that this process has used until now.
     public static var usage: Usage {
         var figures = clinux_usage()
         clinux_get_usage(&figures)

@@ -9,7 +9,7 @@ import Synchronization
 /// one: `timeout` signals its child and then the group that the child is in. Make one and keep it: the signals are reported as long as the
 /// trap lives, and end the process no more.
 public final class SignalTrap {
-    /// What somebody wants of the process.
+    /// A request of somebody to the process.
     public enum Request: Hashable, Sendable {
         /// Take no new calls, end the rest in time, exit 0.
         case drain
@@ -71,9 +71,9 @@ public final class SignalTrap {
     }
 }
 
-/// What each signal that stops a process asks for.
+/// The requests of the signals that stop a process.
 struct StopRequests {
-    /// What comes within this time of the first is the same wish.
+    /// The time after the first signal within which another is the same wish.
     let together: Duration
     private var first: Instant?
 

@@ -7,7 +7,7 @@ extension IPAddress.Family {
 }
 
 extension SocketAddress {
-    /// What the kernel wrote; nil for other address families. Scope identifiers of link-local addresses are not kept.
+    /// The address that the kernel wrote; nil for other address families. Scope identifiers of link-local addresses are not kept.
     public init?(_ storage: sockaddr_storage) {
         switch Int32(storage.ss_family) {
         case AF_INET:

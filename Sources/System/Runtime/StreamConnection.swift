@@ -4,13 +4,13 @@ public import Primitives
 ///
 /// It keeps no timer: its owner calls `advance(to:)` when `deadline` has come.
 public protocol StreamConnection: AnyObject {
-    /// Where the peer is.
+    /// The peer's address.
     var remote: SocketAddress { get }
     /// Our end.
     var local: SocketAddress { get }
     /// When `advance` next has something to do; nil when it is over.
     var deadline: Instant? { get }
-    /// How many bytes wait for the peer.
+    /// Bytes that wait to be sent.
     var unsentCount: Int { get }
     /// Sends, or keeps what the peer does not take yet, within the connection's limits.
     func send(_ bytes: [UInt8], at now: Instant)

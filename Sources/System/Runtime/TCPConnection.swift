@@ -6,21 +6,21 @@ public import Primitives
 ///
 /// It keeps no timer: its owner calls `advance(to:)` when `deadline` has come.
 public final class TCPConnection: LaneSocket {
-    /// How long a peer may take, and how much may wait for it.
+    /// Bounds of the time that a peer may take, and of the bytes that may wait for it.
     public struct Limits: Hashable, Sendable {
-        /// How long a connection may take to stand.
+        /// The time that a connection may take to stand.
         public var connectTimeout: Duration = .seconds(5)
-        /// How long nothing may arrive and nothing leave. A call can be silent for long, and to a peer behind a NAT the connection
-        /// is the only way.
+        /// The time for which nothing may arrive and nothing leave. A call can be silent for long, and to a peer behind a NAT the
+        /// connection is the only way.
         public var idleTimeout: Duration = .seconds(3_600)
-        /// How long bytes may wait for a peer that does not read.
+        /// The time that bytes may wait for a peer that does not read.
         public var writeTimeout: Duration = .seconds(30)
-        /// How many bytes may wait for the peer to read; one more closes the connection.
+        /// Bytes that may wait for the peer to read; one more closes the connection.
         public var unsentBytes = 1 << 20
-        /// How long the connection stays after we have said our last word.
+        /// The time that the connection stays after we have said our last word.
         public var lingerTimeout: Duration = .seconds(5)
 
-        /// What a server of SIP needs.
+        /// The bounds that a server of SIP needs.
         public init() {}
     }
 
@@ -40,7 +40,7 @@ public final class TCPConnection: LaneSocket {
         case tls(TLSError)
     }
 
-    /// What happens to a connection, in the order of the stream.
+    /// Events of a connection, in the order of the stream.
     public enum Event: Sendable {
         /// A connection of ours stands.
         case connected
@@ -53,12 +53,12 @@ public final class TCPConnection: LaneSocket {
         case ended(End)
     }
 
-    /// How many bytes one read takes, and how many reads one wake-up does before other work of the lane has its turn.
+    /// Bytes that one read takes at most.
     public static let readLength = 16_384
-    /// Reads of one wake-up, of `readLength` bytes at most each.
+    /// Reads of one wake-up, of `readLength` bytes at most each, before other work of the lane has its turn.
     public static let readsPerTurn = 4
 
-    /// Where the peer is.
+    /// The peer's address.
     public let remote: SocketAddress
     /// The kernel chose it for a connection of ours, so it is known once the connection has begun.
     public let local: SocketAddress
@@ -87,7 +87,7 @@ public final class TCPConnection: LaneSocket {
     private var descriptor: FileDescriptorOwner?
     private let sockets: LaneSockets
     private var token: SocketToken?
-    /// What the poller is to report. A reset and an end in both directions are reported always.
+    /// The events that the poller is to report. A reset and an end in both directions are reported always.
     private var wanted: Poller.Events
     private let receive: (TCPConnection, Event, Instant) -> Void
 
@@ -139,7 +139,7 @@ public final class TCPConnection: LaneSocket {
     private var isFinishing: Bool { if case .finishing = state { true } else { false } }
     private var isReading: Bool { if case .open = state { true } else { isFinishing } }
 
-    /// How many bytes wait for the peer.
+    /// Bytes that wait to be sent.
     public var unsentCount: Int { unsent.count - unsentStart }
 
     /// Sends, or keeps what the peer does not take yet. Failures come as `.ended`, possibly before this returns. Nothing after `finish` and
@@ -202,7 +202,7 @@ public final class TCPConnection: LaneSocket {
     }
 }
 
-// What the kernel says.
+// Events of the kernel.
 extension TCPConnection {
     private var raw: Int32? { descriptor?.raw }
 

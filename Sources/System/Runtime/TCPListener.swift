@@ -9,7 +9,7 @@ public final class TCPListener: LaneSocket {
     public struct Accepted: ~Copyable {
         /// The socket.
         public let descriptor: FileDescriptorOwner
-        /// Where the peer is.
+        /// The peer's address.
         public let remote: SocketAddress
         /// The address that the peer called: never the wildcard.
         public let local: SocketAddress
@@ -17,14 +17,14 @@ public final class TCPListener: LaneSocket {
         consuming func release() -> FileDescriptorOwner { descriptor }
     }
 
-    /// How many connections one wake-up takes before other work of the lane has its turn.
+    /// Connections that one wake-up takes before other work of the lane has its turn.
     public static let connectionsPerTurn = 32
 
-    /// Where it listens, with the port that the kernel chose.
+    /// The address that it listens on, with the port that the kernel chose.
     public let localAddress: SocketAddress
-    /// How often the process had no descriptor left for a connection; accepting then pauses for `pauseWhenFull`.
+    /// Times that the process had no descriptor left for a connection; accepting then pauses for `pauseWhenFull`.
     public private(set) var timesFull = 0
-    /// How long accepting rests when the process has no descriptor left.
+    /// The time that accepting rests when the process has no descriptor left.
     public static let pauseWhenFull: Duration = .milliseconds(100)
 
     /// Nil when closed.
@@ -32,7 +32,7 @@ public final class TCPListener: LaneSocket {
     private let sockets: LaneSockets
     private var token: SocketToken?
     private let accept: (consuming Accepted, Instant) -> Void
-    /// Of a socket in the file system.
+    /// The path of a socket in the file system.
     private let path: String?
 
     /// Binds, listens and starts to accept. Call it on the lane.

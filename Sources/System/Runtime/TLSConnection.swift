@@ -4,10 +4,10 @@ public import Primitives
 ///
 /// Bounded as TCP is, and in the time and the bytes of the handshake.
 public final class TLSConnection: StreamConnection {
-    /// How long a handshake may take, from the connection's begin or acceptance on.
+    /// The time that a handshake may take, from the connection's begin or acceptance on.
     public static let handshakeTimeout: Duration = .seconds(10)
 
-    /// Where the peer is.
+    /// The peer's address.
     public let remote: SocketAddress
     /// Our end; no address once it is closed.
     public var local: SocketAddress { tcp?.local ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0) }
@@ -107,7 +107,7 @@ public final class TLSConnection: StreamConnection {
         }
     }
 
-    /// What the session has to say goes out first: an alert tells the peer why.
+    /// Carries out the outputs of the session. Its bytes go out first: an alert tells the peer why.
     private func apply(_ outputs: [TLSSession.Output], at now: Instant) {
         flush(at: now)
         for output in outputs where !isOver {

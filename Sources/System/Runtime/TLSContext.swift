@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// Which certificates we show and which we believe. Paths of PEM files.
+/// The certificates that we show, and those that we believe. Paths of PEM files.
 public struct TLSSettings: Hashable, Sendable {
     /// A certificate with the chain above it, and its key.
     public struct Identity: Hashable, Sendable {
@@ -14,18 +14,19 @@ public struct TLSSettings: Hashable, Sendable {
         public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
     }
 
-    /// What we show: to those who connect, the one that has the name that they ask for, else the first; the first also to servers that ask.
+    /// The certificates that we show: to those who connect, the one that has the name that they ask for, else the first; the first also to
+    /// servers that ask.
     public var identities: [Identity] = []
-    /// Who connects must show a certificate of one of these authorities; nil asks for none.
+    /// The authorities of clients: those who connect must show a certificate of one of them; nil asks for none.
     public var clientAuthorities: String?
-    /// Whose certificates are believed of servers that we connect to; nil: those that the system trusts.
+    /// The authorities whose certificates are believed of servers that we connect to; nil: those that the system trusts.
     public var serverAuthorities: String?
 
     /// No certificate of ours; servers are believed by the authorities of the system.
     public init() {}
 }
 
-/// How the name that a certificate must have is looked for in it.
+/// The rule by which the name that a certificate must have is looked for in it.
 public enum TLSNaming: Sendable {
     /// RFC 5922 §7.2: the domain itself, and no wildcards.
     case sip
@@ -47,7 +48,7 @@ public final class TLSContexts: Sendable {
     /// Empty without an identity; the first one is the one that sessions are made of.
     private let servers: [TLSContext]
     private let client: TLSContext
-    /// What the callback that chooses by name reads: every session keeps us, and so it.
+    /// The contexts that the callback that chooses by name reads: every session keeps us, and so it.
     private nonisolated(unsafe) let choices: UnsafeMutablePointer<OpaquePointer?>
 
     /// Reads the files. The error names the one that is wrong.

@@ -5,11 +5,11 @@ import Primitives
 ///
 /// Owns an `SSL` and its two memory buffers. One thread at a time.
 public struct TLSSession: ~Copyable {
-    /// What the session wants done, or tells.
+    /// Tasks and news of the session.
     public enum Output: Hashable, Sendable {
         /// The handshake is done and the peer is who it should be. Once, before everything else.
         case established
-        /// What the peer said. Never empty.
+        /// Bytes from the peer. Never empty.
         case received([UInt8])
         /// The peer will say nothing more.
         case peerHalfClosed
@@ -17,7 +17,7 @@ public struct TLSSession: ~Copyable {
         case failed(TLSError)
     }
 
-    /// What a peer may send before the handshake is done: room for long chains, not for a flood.
+    /// Bytes that a peer may send before the handshake is done: room for long chains, not for a flood.
     public static let handshakeLimit = 65_536
 
     private let raw: OpaquePointer
@@ -25,7 +25,7 @@ public struct TLSSession: ~Copyable {
     private let output: OpaquePointer
     private let peer: String?
     private let naming: TLSNaming
-    /// What was chosen from may be asked for again while the handshake lasts.
+    /// The contexts that ours was chosen from; they may be asked again while the handshake lasts.
     private let contexts: TLSContexts
     private var handshakeBytes = 0
     /// Whether the handshake is done, and the peer is who it should be.
@@ -85,7 +85,7 @@ public struct TLSSession: ~Copyable {
         SSL_shutdown(raw)
     }
 
-    /// What is to go to the wire; to be asked after every other call.
+    /// Takes the bytes that are to go to the wire; to be asked after every other call.
     public mutating func takeOutput() -> [UInt8] {
         let count = copenssl_pending_output(output)
         guard count > 0 else { return [] }

@@ -16,7 +16,7 @@ public struct TimerWheel<ID> {
     @usableFromInline var slab: TimerSlab
     @usableFromInline var ids: [ID?] = []
 
-    /// How many timers are set.
+    /// The number of timers that are set.
     @inlinable public var count: Int { slab.count }
 
     /// - Parameter now: no later than the first use. One that is much earlier only makes the first announcement early.
@@ -161,7 +161,7 @@ extension TimerSlab {
         var generation: UInt32 = 0
         var next = Int32.nowhere
         var previous = Int32.nowhere
-        /// Where the entry is linked: a slot of the near ring, or `slotCount` and a slot of the far one.
+        /// The place where the entry is linked: a slot of the near ring, or `slotCount` and a slot of the far one.
         var place: Int32 = 0
     }
 

@@ -11,15 +11,15 @@ public final class UDPSocket: LaneSocket {
     public struct Datagram: Sendable {
         /// Never more than `longestDatagram`.
         public var bytes: [UInt8]
-        /// Where it came from, as it says itself.
+        /// The address that it came from, as it says itself.
         public var source: SocketAddress
         /// The local address that it was sent to: never the wildcard, unless the kernel did not say.
         public var destination: SocketAddress
-        /// How long it lay in the kernel before it was read.
+        /// The time that it lay in the kernel before it was read.
         public var waited = Duration.zero
     }
 
-    /// What became of datagrams, since the socket was made.
+    /// Counts of datagrams, since the socket was made.
     public struct Counts: Hashable, Sendable {
         /// Datagrams that were given to the owner.
         public var received = 0
@@ -43,13 +43,13 @@ public final class UDPSocket: LaneSocket {
     /// The longest datagram that is taken, in bytes: the longest that UDP over IPv4 can carry.
     public static let longestDatagram = 65_507
     private static let sendAttempts = 4
-    /// How many datagrams one wake-up takes before other work of the lane has its turn.
+    /// Datagrams that one wake-up takes before other work of the lane has its turn.
     public static let datagramsPerTurn = 64
     private static let returnsPerTurn = 64
 
-    /// Where it is bound, with the port that the kernel chose.
+    /// The address that it is bound to, with the port that the kernel chose.
     public let localAddress: SocketAddress
-    /// What became of datagrams, since the socket was made.
+    /// Counts of datagrams, since the socket was made.
     public private(set) var counts = Counts()
 
     /// Nil when closed.

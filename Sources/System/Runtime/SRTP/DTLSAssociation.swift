@@ -7,7 +7,7 @@ public import Primitives
 /// Its retransmissions are timed by OpenSSL's own clock, from 50 ms on, doubling up to 5 s; `retransmissionDelay` says when to come back.
 /// Lives on one lane.
 public final class DTLSAssociation {
-    /// What the association wants done, or tells.
+    /// Tasks and news of the association.
     public enum Output: Hashable, Sendable {
         /// To the far end, as one datagram.
         case send([UInt8])
@@ -17,7 +17,7 @@ public final class DTLSAssociation {
         case failed(DTLSError)
     }
 
-    /// What the far end may send before the handshake is done.
+    /// Bytes that the far end may send before the handshake is done.
     public static let handshakeLimit = 65_536
 
     /// Bytes of one flight: a certificate with a P-256 key has some hundreds.
@@ -78,7 +78,7 @@ public final class DTLSAssociation {
         return step()
     }
 
-    /// How long until a flight is to be sent again; nil when nothing is awaited.
+    /// The time until a flight is to be sent again; nil when nothing is awaited.
     public var retransmissionDelay: Duration? {
         guard !isOver, !isEstablished else { return nil }
         let left = copenssl_dtls_timeout(session)

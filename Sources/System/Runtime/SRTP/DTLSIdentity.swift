@@ -1,10 +1,10 @@
 import COpenSSL
 import Primitives
 
-/// Who we are in the DTLS handshakes of media: a certificate with a P-256 key, made here and known by its hash alone (RFC 5763 §5). Any
+/// Our identity in the DTLS handshakes of media: a certificate with a P-256 key, made here and known by its hash alone (RFC 5763 §5). Any
 /// thread.
 public final class DTLSIdentity: Sendable {
-    /// Of this process: made at its first use, and the same for every call.
+    /// The identity of this process: made at its first use, and the same for every call.
     public static let ofThisProcess = DTLSIdentity()
 
     /// SHA-256 of the certificate.

@@ -4,7 +4,7 @@ import Primitives
 
 /// The session keys of one direction, for RTP or for RTCP, and the contexts that use them. Wiped when it goes. One thread at a time.
 struct SRTPCipher: ~Copyable {
-    /// What a session key is for; the labels of RTP, and three more for RTCP (RFC 3711 §4.3.1, §4.3.2).
+    /// The purpose of a session key; the labels of RTP, and three more for RTCP (RFC 3711 §4.3.1, §4.3.2).
     enum Purpose: UInt8 { case rtp = 0, rtcp = 3 }
 
     let isAEAD: Bool

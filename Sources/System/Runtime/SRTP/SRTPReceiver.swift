@@ -7,9 +7,9 @@ public final class SRTPReceiver {
     /// So many genuine packets after a change of key, packets under the old one are not late any more but somebody else's.
     static let packetsOfGrace = 64
 
-    /// What the far end protects its packets with.
+    /// The key that the far end protects its packets with.
     public let key: SRTPKey
-    /// What became of the packets that came.
+    /// Counts of the packets that came.
     public private(set) var counts = SRTPCounts()
     private let rtp: SRTPCipher
     private let rtcp: SRTPCipher

@@ -14,7 +14,7 @@ public enum SRTPRefusal: Error, Hashable, Sendable, CaseIterable {
     case spent
 }
 
-/// How many packets passed one direction, and how many did not, by cause.
+/// Numbers of packets of one direction: those that passed, and those that did not, by cause.
 public struct SRTPCounts: Hashable, Sendable {
     /// Packets that were genuine, and new.
     public var passed: UInt64 = 0

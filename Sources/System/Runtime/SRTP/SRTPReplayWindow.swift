@@ -1,4 +1,4 @@
-/// Which indices of one source were taken: the highest, and which of the 127 below it (RFC 3711 §3.3.2; at least 64 are asked for).
+/// The indices of one source that were taken: the highest, and those of the 127 below it (RFC 3711 §3.3.2; at least 64 are asked for).
 public struct SRTPReplayWindow: Hashable, Sendable {
     /// Indices that are remembered, the highest among them.
     public static let size: UInt64 = 128

@@ -4,17 +4,17 @@ public import Primitives
 ///
 /// Works in the caller's buffer and allocates nothing per packet. Lives on one lane.
 public final class SRTPSender {
-    /// What a packet grows by at most.
+    /// Bytes that a packet grows by at most.
     public static let overhead = 20
 
-    /// What packets are protected with.
+    /// The key that packets are protected with.
     public let key: SRTPKey
-    /// What became of the packets that were to leave.
+    /// Counts of the packets that were to leave.
     public private(set) var counts = SRTPCounts()
     private let rtp: SRTPCipher
     private let rtcp: SRTPCipher
     private var sources: SRTPSources
-    /// Of the next RTCP packet: 31 bits, one sequence for all sources.
+    /// The index of the next RTCP packet: 31 bits, one sequence for all sources.
     private var controlIndex: UInt32
 
     /// - Parameter predecessor: what protected the same streams until now, under another key: sequence and rollover go on (RFC 3711
@@ -109,7 +109,7 @@ public final class SRTPSender {
     }
 }
 
-/// What the transform must know of a packet's header.
+/// The parts of a packet's header that the transform must know.
 struct SRTPPacket {
     let ssrc: UInt32
     let sequence: UInt16
@@ -130,7 +130,7 @@ struct SRTPPacket {
         ssrc = UInt32(bigEndian: packet.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     }
 
-    /// Whose RTCP packet it is; nil for what is none.
+    /// The source of an RTCP packet; nil for what is none.
     static func controlSource(_ packet: UnsafeRawBufferPointer) -> UInt32? {
         guard packet.count >= 8, packet[0] >> 6 == 2 else { return nil }
         return UInt32(bigEndian: packet.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
