@@ -15,7 +15,7 @@ public struct JournalFileError: Error, Equatable, Sendable, CustomStringConverti
 
     public var description: String {
         if self == .taken(path) { return "another hookswitch writes it" }
-        // What the kernel says of a pipe without a reader, and of a socket, is "No such device or address".
+        // The kernel's words for a pipe without a reader, and for a socket, are "No such device or address".
         return code == ENXIO ? "nobody reads it" : "cannot \(operation) \(path): \(String(cString: strerror(code)))"
     }
 }
@@ -33,9 +33,9 @@ struct AppendingFile: ~Copyable {
     private var descriptor: Int32
     private var isFile: Bool
     private(set) var size: Int
-    /// What is before it in the file, another process wrote.
+    /// The place in the file at which our own lines begin; another process wrote those before it.
     private var ownStart: Int
-    /// Where the line begins that stands at the end in the place of others.
+    /// The place at which the line begins that stands at the end in the place of others.
     private var standIn: Int?
     /// A writer was killed in the middle of the last line: ours is not to be glued to it.
     private var endsMidLine = false
@@ -136,7 +136,7 @@ struct AppendingFile: ~Copyable {
         return (descriptor, isFile, isFile ? Int(status.st_size) : 0)
     }
 
-    /// Who only looks whether the file is claimed holds it for a moment.
+    /// Claims the file. A process that only looks whether the file is claimed holds it for a moment, so it is tried again.
     private static func claim(_ descriptor: Int32) -> Bool {
         for _ in 0..<5 {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return true }
@@ -153,7 +153,7 @@ struct AppendingFile: ~Copyable {
     /// - Parameter line: makes it of the lines that it takes the place of; none where it takes that of an earlier one.
     /// - Returns: these lines; nil where nothing was written.
     mutating func overwriteEnd(with line: ([UInt8]) -> [UInt8]) -> [UInt8]? {
-        // Where a file was opened to append to it, Linux appends whatever the place is that it is told.
+        // A new descriptor is opened: Linux appends to a file that was opened for it, whatever the place is that it is told.
         guard isFile, !endsMidLine, case let file = Foundation.open(path, O_RDWR | O_CLOEXEC), file >= 0 else { return nil }
         defer { close(file) }
         guard isSame(file), let start = standIn ?? lastLines(of: file) else { return nil }
@@ -181,7 +181,7 @@ struct AppendingFile: ~Copyable {
         return fstat(descriptor, &here) == 0 && fstat(file, &there) == 0 && here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
-    /// Where the last lines begin that are long enough together.
+    /// The place at which the last lines begin that are long enough together.
     private func lastLines(of file: Int32) -> Int? {
         let first = max(ownStart, size - Self.farthest), bytes = Self.read(file, from: first, to: size)
         let latest = bytes.count - Self.standInLength

@@ -13,13 +13,13 @@ extension JournalSink {
     public func accept(_ lines: [UInt8], through mark: JournalMark) { accept(lines) }
 }
 
-/// How far a journal is: its last event.
+/// The progress of a journal: its last event.
 public struct JournalMark: Equatable, Sendable {
     public var sequence: UInt64
     public var time: Instant
     /// Nanoseconds since 1970-01-01 UTC.
     public var wall: UInt64
-    /// How many had begun in the run by then: incoming calls that were reported, outgoing ones that were started.
+    /// Calls that had begun in the run by then: incoming calls that were reported, outgoing ones that were started.
     public var calls: UInt64
 
     public init(sequence: UInt64 = 0, time: Instant = .zero, wall: UInt64 = 0, calls: UInt64 = 0) {
@@ -84,8 +84,8 @@ public final class Journal {
     private var batch: [UInt8] = []
     /// The last event that was written.
     private var mark = JournalMark()
-    /// What was recorded and is neither written nor audited: that is done for many at once, for between other work its instructions go
-    /// cold.
+    /// Events that were recorded and are neither written nor audited: that is done for many at once, for between other work its
+    /// instructions go cold.
     private var pending: [JournalEvent] = []
     private let stamp: JournalEncoder.Stamp
     /// The memory of details that were written, for the next.

@@ -3,7 +3,7 @@ import Primitives
 /// Lines on their way to a file.
 struct JournalBatch {
     var bytes: [UInt8] = []
-    /// Of the last event in it; nil where the journal did not say.
+    /// The mark of the last event in it; nil where the journal did not say.
     var mark: JournalMark?
 
     mutating func empty(keeping capacity: Int) {
@@ -20,18 +20,18 @@ extension JournalFile.Loss {
     mutating func add(_ other: Self) { (events, bytes) = (events + other.events, bytes + other.bytes) }
 }
 
-/// What waits for the disk, and the account of what was written and lost.
+/// Lines that wait for the disk, and the account of those that were written and lost.
 struct JournalBacklog {
     /// The batches that wait, one behind the other.
     var waiting = JournalBatch()
     var counts = JournalFile.Counts()
     var isDraining = false
-    /// Of the last event that was taken in, and the last that came after it and found no room.
+    /// The mark of the last event that was taken in, and of the last that came after it and found no room.
     private var accepted: JournalMark?, overflowed: JournalMark?
     /// nil while writing works.
     private var lostSinceFailure: JournalFile.Loss?
     private var failedAt: ContinuousClock.Instant?, toldAt: ContinuousClock.Instant?
-    /// What was told of `lostSinceFailure`.
+    /// The part of `lostSinceFailure` that was told.
     private var told = JournalFile.Loss()
 
     mutating func append(_ lines: [UInt8], _ mark: JournalMark?) {
@@ -59,7 +59,8 @@ struct JournalBacklog {
     /// Whether the pause after a failure lasts.
     func isPausing(_ pause: Duration) -> Bool { failedAt.map { .now - $0 < pause } ?? false }
 
-    /// What became of a batch. The report that is due.
+    /// Notes the result of a batch.
+    /// - Returns: the report that is due.
     mutating func note(_ outcome: JournalWriter.Outcome, of batch: JournalBatch, _ pause: Duration) -> JournalFile.Report? {
         counts.waitingBytes -= batch.bytes.count
         if outcome.isRotated { counts.rotations += 1 }
@@ -84,7 +85,7 @@ struct JournalBacklog {
         }
     }
 
-    /// What is lost and was not told yet.
+    /// The report of a loss that was not told yet; nil where there is none. It counts as told.
     mutating func lossToTell() -> JournalFile.Report? {
         guard let lost = lostSinceFailure, lost != told else { return nil }
         (told, toldAt) = (lost, .now)

@@ -23,8 +23,8 @@ enum JournalEncoder {
         return line
     }
 
-    /// What the events of a lane have in common, and the words that they are written with. An object, which is lent where a value would be
-    /// copied.
+    /// The parts that the events of a lane have in common, and the words that they are written with. An object, which is lent where a value
+    /// would be copied.
     final class Stamp {
         /// `,"lane":"s0","kind":"sip.rx"`
         fileprivate let kinds: Words
@@ -125,7 +125,7 @@ extension JournalEvent.Key {
 /// Words by number, one behind the other: an array of each would be retained whenever its word is written.
 private struct Words {
     let bytes: [UInt8]
-    /// Where each begins, and where the last ends.
+    /// The places at which each begins, and the one at which the last ends.
     let bounds: [Int]
 
     init(_ words: [[UInt8]]) {

@@ -11,7 +11,7 @@ extension JournalEvent {
         case trunkState = "trunk.state"
         case providerReset = "provider.reset"
 
-        // What a line's user sets.
+        // Settings that a line's user changes.
         case doNotDisturbChanged = "dnd.changed"
         case blockListChanged = "block.changed"
         case featureDialled = "feature.dialled"
@@ -44,7 +44,7 @@ extension JournalEvent {
         case transferFailed = "transfer.failed"
         case dtmfReceived = "dtmf.received"
 
-        // What the gateway tells CallKit.
+        // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"
         case reportIncomingAccepted = "report.incoming.ok"
         case reportIncomingRefused = "report.incoming.error"

@@ -4,8 +4,8 @@ import Primitives
 /// One thing that happened: a line of the journal.
 ///
 /// Events are totally ordered by `sequence`; equal times are usual, because one wake-up of a lane has one time.
-/// What a kind means and which details it carries is said at each case of `Kind`. Details have a closed set of keys,
-/// none of which is a credential: passwords and Authorization headers have no place to be written to.
+/// Each case of `Kind` says what it means and which details it carries. Details have a closed set of keys, none of which is a credential:
+/// passwords and Authorization headers have no place to be written to.
 public struct JournalEvent: Equatable, Sendable {
     /// Counts from 1 without gaps within one run of one journal; 1 is `gateway.started` when the gateway writes it first.
     public var sequence: UInt64
@@ -19,9 +19,9 @@ public struct JournalEvent: Equatable, Sendable {
     public var line: Text
     /// The label of the lane that wrote it.
     public var lane: Text
-    /// What happened.
+    /// The kind of the event.
     public var kind: Kind
-    /// What the kind says of it.
+    /// The details of the event, as the kind has them.
     public var details: Details
 
     /// - `sequence`: one more than that of the event before.
@@ -38,8 +38,8 @@ public struct JournalEvent: Equatable, Sendable {
 }
 
 extension JournalEvent {
-    /// What a detail says: protocol text, a UUID or the actions of a transaction (which are text in the file, and come back as text), or a
-    /// whole number. Truth values are written as 1 and 0.
+    /// The value of a detail: protocol text, a UUID or the actions of a transaction (which are text in the file, and come back as text), or
+    /// a whole number. Truth values are written as 1 and 0.
     public enum Value: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
         /// Protocol text, as it came.
         case text(Text)
@@ -84,7 +84,7 @@ extension JournalEvent {
         public struct Field: Equatable, Sendable {
             /// Its name.
             public var key: Key
-            /// What it says.
+            /// The value of the field.
             public var value: Value
 
             @inlinable init(_ key: Key, _ value: Value) { (self.key, self.value) = (key, value) }
@@ -102,7 +102,7 @@ extension JournalEvent {
             if capacity > 0 { list.reserveCapacity(capacity) }
         }
 
-        /// Of two fields with one key the later wins, in the place of the earlier.
+        /// Later fields win over earlier ones with the same key, and take their place.
         @inlinable @inline(__always) public init(dictionaryLiteral elements: (Key, Value)...) {
             self.init(capacity: elements.count)
             for (key, value) in elements { self[key] = value }

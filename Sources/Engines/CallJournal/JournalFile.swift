@@ -5,26 +5,27 @@ import Synchronization
 
 /// Appends a journal to a file on its own serial queue, so that no disk can hold up a lane.
 ///
-/// What cannot be written (disk full, backlog full) is dropped by whole batches and counted; the server goes on. A `journal.lost` stands in
-/// the file where events are missing, and is there also while the disk is full: it takes the place of the last lines that were written.
-/// There is a report when writing begins to fail, now and then while it fails, when the file is brought to its end meanwhile, and when it
-/// works again. A file that was moved or deleted is made anew.
+/// Lines that cannot be written (disk full, backlog full) are dropped by whole batches and counted; the server goes on. A `journal.lost`
+/// stands in the file where events are missing, and is there also while the disk is full: it takes the place of the last lines that were
+/// written. There is a report when writing begins to fail, now and then while it fails, when the file is brought to its end meanwhile, and
+/// when it works again. A file that was moved or deleted is made anew.
 public final class JournalFile: JournalSink {
-    /// How the file grows, and how much may wait for it.
+    /// The growth of the file, and the bytes that may wait for it.
     public struct Settings: Sendable {
         /// The file is rotated before it would grow beyond this; nil for never.
         public var rotationBytes: Int?
-        /// How many rotated files stay: `journal.jsonl.1` is the youngest.
+        /// The number of rotated files that stay: `journal.jsonl.1` is the youngest.
         public var rotatedFiles = 5
         /// No other process may write the same file: two journals in one are none.
         public var isClaimed = false
         /// The most bytes that may wait for the disk.
         public var backlogBytes = 8 * 1024 * 1024
-        /// How long nothing is tried after a failure. A full disk has room for a few bytes again and again; each time would be a report.
+        /// The time after a failure in which nothing is tried. A full disk has room for a few bytes again and again; each time would be a
+        /// report.
         public var retryPause = Duration.seconds(1)
-        /// How long after a report of a failure that goes on there is another.
+        /// The time between two reports of a failure that goes on.
         public var reportPause = Duration.seconds(60)
-        /// How long what comes first waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its
+        /// The time that the first line waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its
         /// turns.
         public var gathering = DispatchTimeInterval.milliseconds(50)
 
@@ -68,7 +69,7 @@ public final class JournalFile: JournalSink {
         public var waitingBytes = 0
         /// Writes that failed.
         public var failures = 0
-        /// How often a new file was begun.
+        /// The number of new files that were begun.
         public var rotations = 0
 
         public init() {}

@@ -28,7 +28,7 @@ public struct JournalFollower: ~Copyable {
         while true {
             try readToEnd(each)
             guard let next = try nextFile() else { return }
-            // What was written between the last read and the rotation.
+            // Lines that were written between the last read and the rotation.
             try readToEnd(each)
             earlierBrokenLines += parser.finish()
             close(descriptor)
@@ -66,7 +66,7 @@ public struct JournalFollower: ~Copyable {
         var younger = path, index = 1
         while let status = Self.status("\(path).\(index)") {
             if Self.isSame(status, here) { break }
-            // Where ours is gone, the oldest comes next that begins behind it.
+            // The next file, if ours is gone, is the oldest that begins behind it.
             guard JournalReader.beginning(of: "\(path).\(index)") ?? 0 > latest else { break }
             (younger, index) = ("\(path).\(index)", index + 1)
         }

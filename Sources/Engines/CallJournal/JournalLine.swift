@@ -1,6 +1,6 @@
 import Primitives
 
-/// What is wrong with a line of a journal.
+/// The fault of a line of a journal.
 public enum JournalLineError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Not JSON of the shape that events have; the offset is in bytes from the start of the line.
     case syntax(offset: Int)

@@ -2,9 +2,9 @@ import Primitives
 
 /// Why an INVITE or a REGISTER from outside was refused: `cause` and `reason` of `call.refused` and `register.refused`.
 ///
-/// Where the gateway counts refusals by cause, it is the same word.
+/// The gateway counts refusals by cause with the same words.
 public enum RequestRefusal: String, CaseIterable, Sendable {
-    // Whom it is for.
+    // The callee.
     case unknownNumber = "unknown-number"
     case noNumber = "no-number"
     case unknownDomain = "unknown-domain"
@@ -14,7 +14,7 @@ public enum RequestRefusal: String, CaseIterable, Sendable {
     case loop
     case merged
 
-    // Who may.
+    // The permission of the caller.
     case credentialsAsked = "credentials-asked"
     case wrongPassword = "wrong-password"
     case throttled
@@ -22,7 +22,7 @@ public enum RequestRefusal: String, CaseIterable, Sendable {
     case doNotDisturb = "do-not-disturb"
     case blocked
 
-    // What there is room for.
+    // The room that is left.
     case lineFull = "line-full"
     case legs
     case callRate = "call-rate"
@@ -31,7 +31,7 @@ public enum RequestRefusal: String, CaseIterable, Sendable {
     case users
     case draining
 
-    // What it says.
+    // The contents of the request.
     case codec
     case encryption
     case mediaAddress = "media-address"

@@ -2,12 +2,12 @@ import Primitives
 
 /// Checks the rules of the journal event by event: the same events give the same violations, live or from a file.
 ///
-/// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier
-/// one is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose
-/// beginning is in it, and so is what follows a gap: the calls that were up there are unfinished. Events of other journals must not be
-/// mixed in: the order is the proof. So each journal has an audit of its own, on its lane.
+/// The memory of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier one is
+/// finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose beginning
+/// is in it, and so is what follows a gap: the calls that were up there are unfinished. Events of other journals must not be mixed in: the
+/// order is the proof. So each journal has an audit of its own, on its lane.
 public final class Audit {
-    /// How strict the audit is, and what it takes for granted.
+    /// The strictness of the audit, and its assumptions.
     public struct Options: Sendable {
         /// Also checks M5s: closed only after the session was deactivated, unless another connected call needs it.
         public var strict = true
@@ -16,11 +16,11 @@ public final class Audit {
         public var complete: Bool?
         /// RFC 3261 T1; a callee may send BYE 64·T1 after a 200 that nobody acknowledged.
         public var t1 = Duration.milliseconds(500)
-        /// How long a released port number stays out of the pool at least.
+        /// The time that a released port number stays out of the pool at least.
         public var quarantine = Duration.seconds(1)
         /// By when every call must be over after a reset.
         public var resetLimit = Duration.seconds(5)
-        /// How much later than `media.stopped` says the last packet may have left; the event has the media lane's own time.
+        /// The time after `media.stopped` within which the last packet may still have left; the event has the media lane's own time.
         public var stopTolerance = Duration.milliseconds(20)
         /// The rules to check.
         public var rules = Set(AuditRule.ID.allCases)
@@ -35,8 +35,8 @@ public final class Audit {
         public let after: UInt64, before: UInt64
         public let earlierRun: JournalRun, run: JournalRun
 
-        /// How many are missing. Where the numbers go back, those before the later side: how many were behind the earlier one, nobody
-        /// knows.
+        /// The number of missing events. Where the numbers go back, it counts those before the later side: how many were behind the earlier
+        /// one, nobody knows.
         public var missing: UInt64 { earlierRun == run ? before &- after &- 1 : before - min(before, 1) }
     }
 
@@ -60,7 +60,7 @@ public final class Audit {
     /// Lines with calls that were judged without their audio sessions: a session may be that of calls of which events are missing.
     public private(set) var unjudgedSessionLines: Set<Text> = []
 
-    /// How many calls it remembers now.
+    /// The number of calls that it remembers now.
     public var rememberedCalls: Int { facts.calls.count }
 
     private var facts: AuditFacts
@@ -182,14 +182,15 @@ extension Audit {
         missingInRun = max(missingInRun, calls > begunInRun ? calls - begunInRun : 0)
     }
 
-    /// What an event in a journal whose beginning is missing cannot show.
+    /// Notes the calls and sessions that cannot be judged by an event, because the beginning of the journal is missing.
     private func noteLimits(_ event: borrowing JournalEvent, of call: CallUUID) {
         let known = facts.current
         if known.isPartial, !Self.wishes.contains(event.kind), !settled.contains(call) { partialCalls.insert(call) }
         if event.kind == .mediaStarted, known.hasBegun, !facts.knowsSessions(event) { unjudgedSessionLines.insert(event.line) }
     }
 
-    /// What was found live in a call that cannot be judged any more, as events are missing, stands in the journal alone.
+    /// Takes over a violation that was found live in a call that cannot be judged any more, as events are missing: it stands in the journal
+    /// alone.
     private func noteWitness(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
         guard let violation = Violation(toldBy: event), !facts.findings.confirm(violation) else { return }
         guard !isFinished, facts.isCut || violation.call.map(partialCalls.contains) ?? false else { return }

@@ -1,13 +1,13 @@
 import Primitives
 
-// What the audit knows of lines and actions.
+// The audit's knowledge of lines and actions.
 extension AuditFacts {
     final class Line {
         private struct Presence {
             var isRunning = false
             var isActive = false
 
-            /// How many more are active since.
+            /// The change of the number of active calls.
             mutating func set(isRunning: Bool, isActive: Bool) -> Int {
                 defer { (self.isRunning, self.isActive) = (isRunning, isActive) }
                 return (isActive ? 1 : 0) - (self.isActive ? 1 : 0)
@@ -19,7 +19,7 @@ extension AuditFacts {
         /// All that happened on it since it was configured is known.
         var isWhole = false
         private var presences = IdentityTable<Presence>()
-        /// How many are connected and not on hold.
+        /// Calls that are connected and not on hold.
         private(set) var activeCalls = 0
 
         var calls: [CallUUID] { presences.names.map(CallUUID.init(bits:)) }

@@ -4,7 +4,7 @@ import Primitives
 final class AuditFacts {
     struct Session {
         let line: Text
-        /// Where a line has a session per group.
+        /// The group of the session, if the line has a session per group.
         var group: Group?
     }
 
@@ -93,7 +93,7 @@ final class AuditFacts {
         return line.isWhole || line.isConfigured && current.group?.isWhole ?? false
     }
 
-    /// What is known of a line; nothing of one that the journal has not named.
+    /// The facts of a line; empty for one that the journal has not named.
     func line(_ number: Text) -> Line {
         if let place = current.presence.line, current.line == number { return place }
         return lines[number] ?? Line()
@@ -133,7 +133,7 @@ extension AuditFacts {
         if current.line.isEmpty, !event.line.isEmpty { (current.line, current.presence.line) = (event.line, nil) }
     }
 
-    /// What the event breaks.
+    /// Notes the rules that the event breaks.
     func judge(_ event: borrowing JournalEvent, by checks: [AuditRule.Check], into violations: inout [Violation]) {
         for index in checks.indices {
             guard let sentence = checks[index].body(event, self) else { continue }
@@ -189,7 +189,7 @@ extension AuditFacts {
     }
 
     private func noteAccepted(_ event: borrowing JournalEvent) {
-        // What is complete waits for nothing.
+        // Actions that are complete wait for nothing.
         while let oldest = acceptedOrder.first, oldest.until <= event.time || actions[oldest.action] == nil {
             _ = acceptedOrder.popFirst()
             if let action = actions[oldest.action], !action.isPerformed || action.call.flatMap({ calls[$0] }) == nil {
@@ -203,7 +203,7 @@ extension AuditFacts {
         }
     }
 
-    /// What the call counts as at its line now; most events change nothing in that.
+    /// Brings up to date how the call counts at its line now; most events change nothing in that.
     private func refreshPresence(_ call: CallUUID) {
         let (isRunning, isActive) = (current.media.runningSince != nil, current.isActive)
         if isKnown, isRunning == current.presence.isRunning, isActive == current.presence.isActive { return }

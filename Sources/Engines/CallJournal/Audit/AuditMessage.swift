@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// What the rules read of a `sip.rx` or `sip.tx`. One for all: each is read into the one before.
+/// The parts of a `sip.rx` or `sip.tx` that the rules read. One for all: each is read into the one before.
 final class AuditMessage {
     private(set) var isSent = false
     private(set) var method = Method.invite

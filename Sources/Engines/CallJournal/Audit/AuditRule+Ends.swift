@@ -118,7 +118,7 @@ extension AuditRule {
         })
 }
 
-/// Which final statuses fit an error of an incoming report (mapping §4, defaults and alternatives).
+/// The final statuses that fit an error of an incoming report (mapping §4, defaults and alternatives).
 enum RefusalStatus {
     static func allowed(for error: Text) -> [Int64] {
         switch error {

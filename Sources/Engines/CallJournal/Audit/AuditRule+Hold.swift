@@ -20,7 +20,7 @@ extension AuditRule {
             return (flag != 0) == facts.current.actions.isHeld ? nil : "isOnHold must stay \(facts.current.actions.isHeld)"
         })
 
-    /// Where a line has one audio session, two of its calls run together only in one group.
+    /// Two calls of a line run together only in one group, if the line has one audio session.
     static let r16 = AuditRule(
         .R16, "two calls of a line run together only in one group", on: [.mediaStarted],
         check: { event, facts in

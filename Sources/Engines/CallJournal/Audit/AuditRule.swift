@@ -19,9 +19,9 @@ public final class AuditRule: Sendable {
     public let statement: String
     /// The events that can break it.
     let kinds: [JournalEvent.Kind]
-    /// What was expected, if the event breaks the rule. The facts are those before the event; `current` are those of its call.
+    /// The expectation, if the event breaks the rule. The facts are those before the event; `current` are those of its call.
     let check: @Sendable (JournalEvent, AuditFacts) -> String?
-    /// What was expected, if a call that is over broke the rule by what is missing.
+    /// The expectation, if a call that is over broke the rule by an event that is missing.
     let checkClosing: (@Sendable (CallFacts, AuditFacts) -> String?)?
 
     init(

@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// What the audit remembers of one call. Bounded: counters, instants and the ports and actions that are open now.
+/// The audit's memory of one call. Bounded: counters, instants and the ports and actions that are open now.
 ///
 /// An object: rules look at it for every event, and a value would be copied out of its table and back.
 final class CallFacts {
@@ -118,7 +118,7 @@ extension CallFacts {
     /// All of it is in the journal, from its INVITE or its start on.
     var hasBegun: Bool { isWhole && (reports.incoming != .none || actions.beganStart) }
 
-    /// What came first is no beginning, or shows by what followed that it was none.
+    /// The first event is no beginning, or later events show that it was none.
     var isPartial: Bool { !isWhole || !hasBegun && (isEstablished || ended != nil || sentBye || receivedBye) }
 
     var isRefused: Bool { if case .refused = reports.incoming { true } else { false } }
@@ -149,7 +149,7 @@ extension CallFacts {
         return tag != winnerTag
     }
 
-    /// Of an INVITE of ours that had no answer in time, and that we went on without.
+    /// Whether a message is of an INVITE of ours that had no answer in time, and that we went on without.
     private func isPassedOver(_ message: AuditMessage) -> Bool {
         if message.isRequest(.cancel), message.isSent { return message.cseq.map(retry.passedOver.contains) ?? false }
         return message.remoteTag.map(retry.passedOverTags.contains) ?? false
@@ -191,7 +191,7 @@ extension CallFacts {
 
     private func noteReceivedRequest(_ message: AuditMessage, of event: borrowing JournalEvent) {
         switch message.method {
-        // What the far end of a call of ours asks for is in its dialog, and begins none.
+        // An INVITE of the far end in a call of ours is in its dialog, and begins none.
         case .invite where !isEstablished && reports.incoming == .none && direction != .outgoing:
             direction = .incoming
             if sentFinal != nil {
@@ -211,7 +211,7 @@ extension CallFacts {
         }
     }
 
-    /// What RFC 3261 §8.1.3.1 takes for a final response.
+    /// Notes the status that RFC 3261 §8.1.3.1 takes for a final response.
     func noteUnanswered(_ status: Int64?) { (receivedFinal, retry.isUnanswered) = (status, true) }
 
     /// Only a 3xx names a place, and only where the INVITE was refused it is looked for.

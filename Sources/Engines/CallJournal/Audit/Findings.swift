@@ -2,7 +2,7 @@ import Primitives
 
 /// The violations that were found, until the journal tells of them as well: what it alone tells of was found while nothing was missing in
 /// it.
-/// What a call lacks at its end is found at another event where events are missing, and is known by its rule and call.
+/// A lack of a call at its end is found at another event where events are missing, and is known by its rule and call.
 final class Findings {
     private struct Name: Hashable { let rule: AuditRule.ID, call: CallUUID?, sequence: UInt64? }
 
@@ -12,7 +12,7 @@ final class Findings {
 
     func note(_ violation: Violation) { found.insert(Name(rule: violation.rule, call: violation.call, sequence: violation.sequence)) }
 
-    /// What a call lacks at its end; false where the journal has told of it.
+    /// Notes a lack of a call at its end; false where the journal has told of it.
     func noteClosing(_ rule: AuditRule.ID, _ call: CallUUID?) -> Bool {
         let name = Name(rule: rule, call: call, sequence: nil)
         if adopted.contains(name) { return false }

@@ -64,7 +64,7 @@ struct ListedAction {
     let action: JournalEvent.Value
 }
 
-/// How long an action may take before the system calls it failed (mapping §10).
+/// The time that an action may take before the system calls it failed (mapping §10).
 enum ActionLimits {
     static let longest = Duration.seconds(600)
 

@@ -2,13 +2,13 @@ import Primitives
 
 /// A rule of the audit that an event broke.
 public struct Violation: Equatable, Sendable, CustomStringConvertible {
-    /// Which rule was broken.
+    /// The rule that was broken.
     public let rule: AuditRule.ID
     /// nil where the rule is about a line, a session or a port.
     public let call: CallUUID?
-    /// Of the event that broke the rule; for what is missing at the end, of the last event.
+    /// The sequence number of the event that broke it; for what is missing at the end, that of the last event.
     public let sequence: UInt64
-    /// What was expected, for a person.
+    /// The expectation, for a person.
     public let sentence: String
 
     /// - `sequence`: of the event that broke it.
@@ -17,7 +17,7 @@ public struct Violation: Equatable, Sendable, CustomStringConvertible {
         (self.rule, self.call, self.sequence, self.sentence) = (rule, call, sequence, sentence)
     }
 
-    /// What an `audit.violation` tells of; nil where it names no rule of ours.
+    /// The violation that an `audit.violation` tells of; nil where it names no rule of ours.
     init?(toldBy event: borrowing JournalEvent) {
         guard let rule = event.details.text(.rule).flatMap({ AuditRule.ID(rawValue: $0.description) }) else { return nil }
         let sequence = event.details.number(.count).flatMap(UInt64.init(exactly:)) ?? event.sequence

@@ -1,7 +1,7 @@
 import Primitives
 import SIP
 
-/// How a call or a leg ended, in one word.
+/// The end of a call or a leg, in one word.
 public enum CallDisposition: String, CaseIterable, Sendable {
     /// It was answered and is over.
     case answered

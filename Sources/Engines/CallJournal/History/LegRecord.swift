@@ -48,7 +48,7 @@ public final class LegRecord {
         public internal(set) var pushCause: Text?
     }
 
-    /// How far the call came, and who did what; the disposition is made of it.
+    /// The course of the call, and the side that took each step; the disposition is made of it.
     struct Course {
         var isReported = false, isStarted = false, isConnected = false, isRefused = false
         var beganEnd = false, isEndedByFarEnd = false, isCancelled = false, isEndedBySystem = false
@@ -83,7 +83,7 @@ public final class LegRecord {
     public internal(set) var rang: Moment?, answered: Moment?, ended: Moment?, last: Moment
     public internal(set) var sound = LegSound()
 
-    // How it ended.
+    // The end of the call.
     public internal(set) var response: FinalResponse?
     /// The Reason headers of the request or response that ended it.
     public internal(set) var reasons: [Reason] = []

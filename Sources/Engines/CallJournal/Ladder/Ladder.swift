@@ -1,6 +1,6 @@
 import Primitives
 
-/// How a ladder is drawn.
+/// The look of a ladder.
 public struct LadderOptions: Equatable, Sendable {
     /// Characters per line, at least 72.
     public var width: Int

@@ -55,7 +55,7 @@ struct LadderRow {
 
     mutating func put(_ text: some StringProtocol, at column: Int, _ colour: Colour = .plain, upTo end: Int? = nil) {
         for (offset, character) in text.enumerated() where column + offset < min(end ?? cells.count, cells.count) {
-            // What a stranger wrote is no command to a terminal.
+            // Text of a stranger is no command to a terminal.
             cells[column + offset] = (character.unicodeScalars.contains(where: \.isControlCharacter) ? "\u{FFFD}" : character, colour)
         }
     }
