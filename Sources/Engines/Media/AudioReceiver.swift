@@ -84,7 +84,7 @@ final class AudioReceiver {
         _ = jitter.insert(header, UnsafeRawBufferPointer(start: nil, count: 0), ticks: 0, at: now)
     }
 
-    /// What comes next begins anew.
+    /// Begins anew with the next packet.
     func pause() {
         jitter.pause()
         (count, emptyReads, hasBegun, noise) = (0, 0, false, nil)

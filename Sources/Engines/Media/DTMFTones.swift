@@ -4,7 +4,7 @@ import RTP
 
 /// Keys on their way out as sound at 8 kHz, one after the other: each as long as it is held, and 80 ms of silence behind it.
 struct DTMFTones {
-    /// Of a key of which nobody says how long it is held.
+    /// The length of a key of which nobody says how long it is held.
     static let usualLength = TelephoneEventSender.usualPress
     /// One that nobody releases is over by then.
     static let greatestLength = Duration.seconds(5)

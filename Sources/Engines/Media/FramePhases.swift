@@ -1,6 +1,7 @@
 import Primitives
 
-/// Where in the 20 ms of a frame the legs of a lane send, so that no moment has more than its share of them. A value; told the time.
+/// The phases of the 20 ms of a frame at which the legs of a lane send, so that no moment has more than its share of them. A value; told
+/// the time.
 ///
 /// Legs of one phase are due at the same nanosecond and leave in one turn: a lane wakes up for its own sound no more than 2,000 times a
 /// second, however many legs it has.

@@ -33,6 +33,6 @@ final class InbandDTMF {
         detector.listen(to: room.span.extracting(0..<count), output)
     }
 
-    /// What comes next begins anew.
+    /// Begins anew with the next sound.
     func reset() { detector = DTMFDetector() }
 }

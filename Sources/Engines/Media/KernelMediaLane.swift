@@ -51,7 +51,7 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
         return next
     }
 
-    /// What arrived in this turn took its time, which is not to be hidden.
+    /// Advances the engine to a time read now: the packets of this turn took theirs, which is not to be hidden.
     private func advanceMeasured() {
         let begin = MonotonicClock.now
         engine.advance(to: begin)

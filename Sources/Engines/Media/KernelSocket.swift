@@ -5,8 +5,8 @@ import Runtime
 
 /// A non-blocking UDP socket of the kernel, reported by a `Poller`.
 final class KernelSocket: MediaSocket {
-    // What a packet touches comes first, in one cache line. The compiler cannot see that no two accesses overlap, and asking the runtime
-    // costs a sixth of a packet: these are not checked.
+    // The fields that a packet touches come first, in one cache line. The compiler cannot see that no two accesses overlap, and asking the
+    // runtime costs a sixth of a packet: these are not checked.
     private let owner: FileDescriptorOwner
     private var isLocked = false
     private(set) var isSourceVerified = false

@@ -1,8 +1,8 @@
 import Primitives
 
-/// How late things were done, as counts in steps that grow with the value: 6 % apart, from 16 µs to an hour. Takes no memory after `init`.
+/// The lateness of tasks, as counts in steps that grow with the value: 6 % apart, from 16 µs to an hour. Takes no memory after `init`.
 public struct Lateness: Hashable, Sendable {
-    /// How many were noted.
+    /// The number of tasks that were noted.
     public private(set) var count: UInt64 = 0
     /// The greatest of all, exact.
     public private(set) var greatest = Duration.zero
@@ -19,7 +19,7 @@ public struct Lateness: Hashable, Sendable {
         steps[Self.step(of: UInt64(late.wholeNanoseconds / 1_000))] += 1
     }
 
-    /// What `percent` of all were no later than; nil before the first.
+    /// The lateness that `percent` of all did not exceed; nil before the first.
     public func percentile(_ percent: Double) -> Duration? {
         guard count > 0 else { return nil }
         let wanted = max(1, UInt64((Double(count) * percent / 100).rounded(.up)))

@@ -18,7 +18,7 @@ public enum MediaStep: String, Hashable, Sendable, CaseIterable {
     case release
 }
 
-/// How far the media of one leg has come. It begins as `reserved`: a number has left the port pool and nothing else exists.
+/// The progress of the media of one leg. It begins as `reserved`: a number has left the port pool and nothing else exists.
 ///
 /// A value without effects: whoever owns a leg's media applies the step first and acts only when it was legal. That is what makes
 /// "media only between answer and end" impossible to break by accident. A step out of order is a programmer's error and is thrown,

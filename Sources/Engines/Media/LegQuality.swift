@@ -1,7 +1,8 @@
 import Primitives
 import RTP
 
-/// How good both directions of a leg were from its opening on, in whole numbers as a journal has them. What was not measured is nil.
+/// The quality of both directions of a leg from its opening on, in whole numbers as a journal has them. Figures that were not measured are
+/// nil.
 public struct LegQuality: Hashable, Sendable {
     /// One direction, as its receiver measured it.
     public struct Direction: Hashable, Sendable {

@@ -89,8 +89,8 @@ extension MediaEngine {
         pass(packet, header, role, from: leg, at: now)
     }
 
-    /// Of no payload type that was agreed on, as some send comfort noise, or keep a NAT open (RFC 6263 §4.6): it is not passed on,
-    /// but it is not lost either, and its sender is there.
+    /// Leaves out a packet of no payload type that was agreed on, as some send comfort noise, or keep a NAT open (RFC 6263 §4.6): it is not
+    /// passed on, but it is not lost either, and its sender is there.
     private func leaveOut(_ header: RTPHeader, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
         leg.refused.payloadType += 1
         guard leg.latch.source == sender else { return }

@@ -11,7 +11,7 @@ import SDP
 public final class MediaEngine {
     /// The longest datagram that is taken, in bytes; RTP of sound on an Ethernet is far shorter.
     public static let longestPacket = 2_048
-    /// How many datagrams of one socket are taken in a row before its sender is known.
+    /// Datagrams of one socket that are taken in a row before its sender is known.
     static let datagramsPerTurn = 32
 
     let binder: any PortBinder
@@ -225,7 +225,7 @@ public final class MediaEngine {
         set { framesDue = newValue ? [] : nil }
     }
 
-    /// How late frames made here left since the last time.
+    /// Takes the lateness of the frames made here that left since the last time.
     func takePacing() -> Lateness {
         defer { pacing = Lateness() }
         return pacing
@@ -294,8 +294,8 @@ public final class MediaEngine {
         }
     }
 
-    /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they
-    /// have nowhere to go, and are counted as such.
+    /// The transcoder that turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory
+    /// for a codec they have nowhere to go, and are counted as such.
     func transcoder(of leg: MediaLeg) -> Transcoder? {
         if leg.transcoding.transcoder == nil, let format = leg.transcoding.format?.value {
             leg.transcoding.transcoder = try? Transcoder(format)

@@ -4,15 +4,15 @@ import RTP
 import Runtime
 import SDP
 
-/// How the media of a server is set up.
+/// The set-up of a server's media.
 public struct MediaSettings: Hashable, Sendable {
     /// Numbers for RTP and RTCP: one for each leg whose far end multiplexes them, else two.
     public var ports: ClosedRange<UInt16>
-    /// How long a released number rests before it is used again; 1 s or more.
+    /// The time that a released number rests before it is used again; 1 s or more.
     public var quarantine: Duration
     /// Media lanes, each with a poller; as many as cores serve best.
     public var lanes: Int
-    /// How long packets may gather before a lane looks at them.
+    /// The time that packets may gather before a lane looks at them.
     public var batch: Poller.Batch
     /// For all that is encoded, within what each far end can take.
     public var opus: OpusSettings

@@ -2,7 +2,7 @@ import RTP
 
 // Pauses of a stream, and changes of its clock.
 extension MediaLeg {
-    /// What comes is passed on no more, or again: what did not go on meanwhile is no loss for whoever it goes to.
+    /// Notes that packets are passed on no more, or again: those that did not go on meanwhile are no loss for the leg that they go to.
     func pauseIncoming() {
         rtcp.receiver.rest()
         member?.receiver.pause()

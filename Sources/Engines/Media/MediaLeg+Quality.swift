@@ -3,7 +3,7 @@ import Primitives
 import RTP
 import SDP
 
-// How good it was, from what was measured and from nothing else.
+// The quality, from what was measured and from nothing else.
 extension MediaLeg {
     /// Fills in the quality of both directions.
     func judge(_ statistics: inout MediaStatistics) {
@@ -43,7 +43,8 @@ extension MediaLeg {
         return metrics
     }
 
-    /// What the far end reports as lost is what our encoders expect from now on: without loss no bit goes into in-band error correction.
+    /// Sets the loss that our encoders expect from now on to that which the far end reports: without loss no bit goes into in-band error
+    /// correction.
     func guardAgainstLoss() {
         guard let percent = rtcp.sender.lastLossPercent else { return }
         transcoding.transcoder?.expect(lossPercent: percent)

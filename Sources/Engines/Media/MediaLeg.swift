@@ -7,8 +7,8 @@ import SDP
 ///
 /// Knows no timers and no other leg but its partner; `MediaEngine` drives it.
 final class MediaLeg {
-    // What a packet touches comes first and in as few cache lines as it can: between two packets of a leg its memory goes cold, and that
-    // costs more than all instructions do.
+    // The fields that a packet touches come first and in as few cache lines as they can: between two packets of a leg its memory goes cold,
+    // and that costs more than all instructions do.
 
     /// Its place in the engine.
     var slot: MediaSlot
@@ -218,7 +218,7 @@ final class MediaLeg {
         past.playout = Boxed(figures)
     }
 
-    /// What leaves needs a frame every so often.
+    /// Whether the sound that leaves needs a frame every so often.
     var makesFrames: Bool { ownKeys.player != nil || sound.player != nil || transcoding.transcoder?.receiver.isIdle == false }
     /// A key of ours is on its way: other sound waits.
     var isSendingKey: Bool { gates.hasKeys && (ownKeys.player != nil || ownKeys.digits?.isPressing == true) }

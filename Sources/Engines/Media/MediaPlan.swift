@@ -12,7 +12,7 @@ public enum MediaSource: Hashable, Sendable {
     case tone(Tone)
     /// PCM of one channel, played once or in a loop. `.sourceFinished` comes when its last packet has left.
     case samples([Int16], sampleRate: Int, loops: Bool)
-    /// What the other legs say that name the same conference, mixed; what this one says goes to them. Legs of one conference come to one
+    /// The sound of the other legs that name the same conference, mixed; that of this one goes to them. Legs of one conference come to one
     /// lane.
     case conference(UInt64)
     /// Nothing is sent but RTCP and digits.

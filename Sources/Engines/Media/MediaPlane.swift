@@ -30,7 +30,7 @@ public struct PortReservation: Hashable, Sendable {
     public init(shared: UInt16) { (rtp, rtcp) = (shared, nil) }
 }
 
-/// What the media plane refuses.
+/// Errors of the media plane.
 public enum MediaError: Error, Hashable, Sendable {
     /// No port is free. `retryAfter` is when the next comes out of quarantine, if one is there: 503 with Retry-After.
     case portsExhausted(retryAfter: Duration?)
@@ -54,8 +54,8 @@ public enum MediaError: Error, Hashable, Sendable {
 ///
 /// Called from the signalling lane alone, and synchronous: when a call returns, its effect is there. After `stop` has returned no
 /// packet of that leg leaves; after `close` has returned its sockets are gone. Steps out of order throw (`LegMediaState`).
-/// What media has to say comes back as a `MediaEvent` through the callback that the implementation was made with, and not before the call
-/// has returned.
+/// Events of media come back as a `MediaEvent` through the callback that the implementation was made with, and not before the call has
+/// returned.
 public protocol MediaPlane: AnyObject {
     /// Takes numbers out of the pool. Binds nothing. Throws `.portsExhausted`.
     func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation
@@ -102,7 +102,7 @@ public protocol MediaPlane: AnyObject {
     /// - Parameter length: how long each key is held, within 40 ms and 5 s; nil: as long as usual.
     func send(_ digits: [DTMFDigit], lasting length: Duration?, on leg: MediaLegID, at now: Instant) throws(MediaError)
 
-    /// What the leg did until now.
+    /// The statistics of the leg until now.
     func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics
 
     /// Closes sockets and frees codecs, unlinks, and forgets the leg. The leg must have been stopped.
@@ -115,11 +115,11 @@ public protocol MediaPlane: AnyObject {
     /// As `release`, of numbers that another program has (`open` threw `.cannotBind`): they are not drawn for a while.
     func releaseTaken(_ reservation: PortReservation, at now: Instant) throws(MediaError)
 
-    /// How many of everything there are now, for metrics and for the leak check.
+    /// The numbers of everything that there is now, for metrics and for the leak check.
     func counts(at now: Instant) -> MediaCounts
 }
 
-/// How many of everything a media plane holds.
+/// The numbers of everything that a media plane holds.
 public struct MediaCounts: Hashable, Sendable {
     /// Port numbers by state.
     public var ports: PortPool.Counts

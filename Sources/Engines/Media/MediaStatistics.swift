@@ -37,7 +37,7 @@ public struct MediaStatistics: Hashable, Sendable {
     public var isOneWay: Bool { DirectionVerdict.isOneWay(incoming, outgoing) }
 }
 
-/// How the sound that was received was put in order and made whole.
+/// Figures of the received sound: how it was put in order and made whole.
 public struct PlayoutFigures: Hashable, Sendable {
     /// Packets by their way through the jitter buffer.
     public var packets: JitterBuffer.Counters

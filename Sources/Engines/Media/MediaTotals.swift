@@ -36,7 +36,7 @@ public struct MediaTotals: Hashable, Sendable {
     }
 }
 
-/// How good one direction of all legs was.
+/// The quality of one direction of all legs.
 public struct QualityTotals: Hashable, Sendable {
     /// Shares of packets that were lost, 0 to 1.
     public private(set) var loss = FixedHistogram([0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1])

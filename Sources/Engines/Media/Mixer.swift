@@ -14,7 +14,7 @@ final class Mixer {
     private static let gate: Int64 = 320 * 100 * 100   // the energy of a frame at -50 dBFS
     private static let hangover = 25
 
-    /// How a listener's sound is coded: all of one format get the same packets' payloads.
+    /// The coding of a listener's sound: all of one format get the same packets' payloads.
     struct Format: Hashable {
         var codec: AudioCodec
         var opus: OpusSettings
@@ -31,7 +31,7 @@ final class Mixer {
         fileprivate let heard: UnsafeMutableBufferPointer<Int16>
         /// Frames for which it still counts as speaking; 0 for a listener.
         fileprivate(set) var speaking = 0
-        /// Of what it said last, per frame: who is the active speaker.
+        /// The energy of its last speech, per frame: it tells the active speaker.
         fileprivate(set) var energy: Int64 = 0
         /// It was given somebody's voice.
         fileprivate(set) var hasHeardOthers = false

@@ -1,7 +1,7 @@
 import Audio
 import SDP
 
-/// What an incoming payload type stands for on one leg.
+/// The role of an incoming payload type on one leg.
 enum PayloadRole: Equatable {
     case unknown
     /// Sound that we can decode.

@@ -23,7 +23,7 @@ public struct PortPool: Sendable {
         public init() {}
     }
 
-    /// How many numbers a leg is to have.
+    /// The number of ports that a leg is to have.
     public enum Demand: Hashable, Sendable {
         /// RTP and RTCP share one: the far end asked for that.
         case one
@@ -33,7 +33,7 @@ public struct PortPool: Sendable {
         case twoIfPossible
     }
 
-    /// How long a released number stays out of use.
+    /// The time that a released number stays out of use.
     public let quarantine: Duration
     /// Numbers by state, now.
     public private(set) var counts = Counts()
@@ -50,7 +50,7 @@ public struct PortPool: Sendable {
     /// Numbers of other programs, those that rest longest first. They are few, and no room is kept for them.
     private var taken: [(number: Int, until: Instant)] = []
 
-    /// How long a number of another program is left alone.
+    /// The time that a number of another program is left alone.
     public static let takenRest: Duration = .seconds(60)
 
     /// - Parameters:
@@ -67,7 +67,7 @@ public struct PortPool: Sendable {
         counts.free = count
     }
 
-    /// How many numbers a pool of that range has.
+    /// The number of ports in a pool of that range.
     public static func size(of range: ClosedRange<UInt16>) -> Int {
         max(0, (Int(range.upperBound) + 1) / 2 * 2 - (Int(range.lowerBound) + 1) / 2 * 2)
     }

@@ -45,7 +45,7 @@ final class Recorder {
         expected = timestamp &+ UInt32(truncatingIfNeeded: count * codec.clockRate / sampleRate)
     }
 
-    /// What comes next begins anew: no silence for the time between.
+    /// Begins anew with the next packet: no silence for the time between.
     func pause() { (expected, began) = (nil, nil) }
 
     /// The samples so far, which then are forgotten; nil when there are none.

@@ -75,7 +75,7 @@ final class Transcoder {
 }
 
 extension Transcoder.Format {
-    /// What is needed so that all that may come on `from` can leave on `to`; nil where nothing is, or where it cannot be done.
+    /// The format that lets everything that may come on `from` leave on `to`; nil where none is needed, or where it cannot be done.
     init?(from: NegotiatedAudio, to: NegotiatedAudio, opus: OpusSettings) {
         let passed = from.payloadTypes(towards: to)
         incoming = []

@@ -2,7 +2,7 @@ import Audio
 import Primitives
 import RTP
 
-/// What is recorded of a leg, on one line of time. Silence where nothing came, and in a hold.
+/// The recorded sound of a leg, on one line of time. Silence where nothing came, and in a hold.
 ///
 /// Sans-I/O: packets in the order in which they passed, samples out. Each side goes through a jitter buffer of its own, so that order,
 /// losses and pauses come out as they would be heard. All memory is taken at `init`, but for a codec that comes later.

@@ -1,7 +1,7 @@
 import Audio
 import Glibc
 
-/// How a recording is written.
+/// The format of a recording.
 public enum RecordingFormat: String, Hashable, Sendable, CaseIterable {
     /// 16-bit PCM.
     case wav

@@ -3,10 +3,10 @@ import Primitives
 import RTP
 import Synchronization
 
-/// Where a media lane lays the packets of a leg that is recorded, for `RecordingWriter` to fetch.
+/// The place where a media lane lays the packets of a leg that is recorded, for `RecordingWriter` to fetch.
 ///
-/// What the lane does for it is a copy of the packet; decoding, mixing and files are the writer's. When that is behind, packets are dropped
-/// here and counted, and the lane goes on. Two are equal when they are the same.
+/// The lane only copies the packet; decoding, mixing and files are the writer's. When that is behind, packets are dropped here and counted,
+/// and the lane goes on. Two are equal when they are the same.
 public final class RecordingTap: Hashable, Sendable {
     /// Seconds of anything but L16 at 48 kHz, and one of that.
     private static let capacity = 262_144
@@ -17,7 +17,7 @@ public final class RecordingTap: Hashable, Sendable {
 
     init() {}
 
-    /// Where it is written: not always as it was ordered, for no file is overwritten. Nil before there is one.
+    /// The path of the recording: not always as it was ordered, for no file is overwritten. Nil before there is one.
     public internal(set) var path: String? {
         get { file.withLock { $0 } }
         set { file.withLock { $0 = newValue } }
@@ -34,7 +34,7 @@ public final class RecordingTap: Hashable, Sendable {
         if !withUnsafeBytes(of: packet, { ring.put($0, payload) }) { dropped.add(1, ordering: .relaxed) }
     }
 
-    /// Of the writer: the next packet, its payload at the beginning of `room`, which holds 64 kB; nil when there is none.
+    /// Takes the next packet for the writer, its payload at the beginning of `room`, which holds 64 kB; nil when there is none.
     func take(into room: UnsafeMutableRawBufferPointer) -> TappedPacket? {
         var packet = TappedPacket()
         guard withUnsafeMutableBytes(of: &packet, { ring.take(into: $0) }) else { return nil }

@@ -36,7 +36,7 @@ public final class RecordingWriter: Sendable {
         public var error: RecordingError
     }
 
-    /// How often files are written.
+    /// The interval at which files are written.
     static let interval = Duration.milliseconds(250)
     /// A lane that is late has laid its packets down by then.
     private static let timeout = Duration.milliseconds(100)

@@ -3,21 +3,21 @@ import RTP
 import Runtime
 import SDP
 
-/// How the packets of one leg are protected, both ways. A leg in the clear has none.
+/// The protection of the packets of one leg, both ways. A leg in the clear has none.
 final class LegProtection {
     /// Nil while there are no keys yet: nothing may leave, and nothing that comes can be believed.
     private(set) var sender: SRTPSender?
     private(set) var receiver: SRTPReceiver?
     /// The handshake between the sockets, where keys come from one (RFC 5764).
     private(set) var handshake: DTLSAssociation?
-    /// What protects RTCP between ports of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the
+    /// The protection of RTCP between ports of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the
     /// same keys.
     private(set) var control: LegProtection?
     private let begins: Bool, peer: [UInt8]
     private var hasBegun = false
     /// It was broken off, and its beginning is to be sent again.
     private var isDue = false
-    /// Who takes part in the handshake, and whether the far end said that it is there; nil before anybody has spoken.
+    /// The one that takes part in the handshake, and whether the far end said that it is there; nil before anybody has spoken.
     private var guest: (remote: SocketAddress, isAtHome: Bool)?
     /// The handshake with the one before, who may be the far end for all that we know: each of the two goes on with its own.
     private var other: (handshake: DTLSAssociation, remote: SocketAddress)?
@@ -49,7 +49,7 @@ final class LegProtection {
         }
     }
 
-    /// What goes out first; later it is what was not answered.
+    /// Begins the handshake with the first flight; later it sends again what was not answered.
     func begin() -> [DTLSAssociation.Output] {
         guard let handshake else { return [] }
         isDue = false
@@ -62,7 +62,7 @@ final class LegProtection {
 
     func receive(_ datagram: UnsafeRawBufferPointer) -> [DTLSAssociation.Output] { handshake?.receive(datagram) ?? [] }
 
-    /// How long until `begin` has something to send; nil when nothing is awaited.
+    /// The time until `begin` has something to send; nil when nothing is awaited.
     var retransmissionDelay: Duration? { isDue ? Self.pause : handshake?.retransmissionDelay }
 
     /// Whether a datagram goes into the handshake, which is not done yet. Who is at the address that the far end has given takes it over
@@ -86,7 +86,7 @@ final class LegProtection {
         return true
     }
 
-    /// Where our beginning goes beside the address that the far end has given, until somebody answers.
+    /// The address that our beginning goes to beside the one that the far end has given, until somebody answers.
     var seenElsewhere: SocketAddress? { guest == nil ? seen?.remote : nil }
 
     /// To the handshake that this one has begun already, or a new one.

@@ -2,8 +2,8 @@ import Runtime
 import SDP
 
 extension LocalSecurity {
-    /// What a leg of this process can do: fresh keys, one for each suite, and the certificate of the process; nothing where it is not to be
-    /// encrypted.
+    /// The means of a leg of this process: fresh keys, one for each suite, and the certificate of the process; nothing where it is not to
+    /// be encrypted.
     public static func ofThisProcess(_ policy: SRTPPolicy, keying: SRTPKeying, using random: inout any RandomNumberGenerator)
         -> LocalSecurity
     {

@@ -3,7 +3,7 @@ import RTP
 import Runtime
 import SDP
 
-// Where packets are opened before anything else is done with them, and closed after all else. Nothing here allocates.
+// The place where packets are opened before anything else is done with them, and closed after all else. Nothing here allocates.
 extension MediaEngine {
     /// Takes a datagram of the handshake between two ports (RFC 7983 §7, RFC 5764 §4.1); false for any other. Until it is done, answers go
     /// to who takes part in it: the far end may have named an address from behind a NAT, and who it is the certificate tells.
@@ -32,7 +32,8 @@ extension MediaEngine {
         return true
     }
 
-    /// Of a leg that has started: a handshake that is ours to begin begins, and what was not answered is sent again.
+    /// Continues the handshakes of a leg that has started: one that is ours to begin begins, and a flight that was not answered is sent
+    /// again.
     func continueHandshake(_ leg: MediaLeg, at now: Instant) {
         guard leg.isConnected else { return }
         for channel in [MediaSlot.Channel.rtp, .rtcp] {
@@ -66,8 +67,8 @@ extension MediaEngine {
         for datagram in protection.hello { _ = datagram.withUnsafeBytes { socket.send($0, to: remote) } }
     }
 
-    /// What somebody else did to the handshake is not the far end's doing. Without the handshake of its own port there are no reports, and
-    /// sound all the same.
+    /// Handles a failure of the handshake. A stranger's doing is not the far end's: the handshake begins anew. Without the handshake of its
+    /// own port there are no reports, and sound all the same.
     private func failed(_ protection: LegProtection, on leg: MediaLeg, _ channel: MediaSlot.Channel) {
         guard !protection.isWithStranger else {
             protection.beginAnew()
@@ -106,7 +107,7 @@ extension MediaEngine {
         passOver(UnsafeMutableRawBufferPointer(rebasing: packet[..<count]), from: sender, on: leg)
     }
 
-    /// What the network brought is not lost, though nobody wants it (RFC 3550 §6.4.1).
+    /// Notes a packet that the network brought: it is not lost, though nobody wants it (RFC 3550 §6.4.1).
     func passOver(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg) {
         guard leg.latch.source == sender, let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)) else { return }
         leg.rtcp.receiver.passOver(header)
