@@ -25,7 +25,7 @@ public enum AudioCodec: Hashable, Sendable, CaseIterable {
     /// RTP timestamp units in so many milliseconds, a multiple of ten.
     @inlinable public func timestampStep(milliseconds: Int) -> UInt32 { UInt32(clockRate * milliseconds / 1_000) }
 
-    /// How long a payload sounds, in RTP timestamp units; nil for one that is not this codec's, or longer than 120 ms.
+    /// The length of a payload's sound, in RTP timestamp units; nil for one that is not this codec's, or longer than 120 ms.
     public func duration(of payload: Span<UInt8>) -> Int? {
         guard !payload.isEmpty else { return nil }
         if self == .opus { return OpusDecoder.duration(of: payload) }

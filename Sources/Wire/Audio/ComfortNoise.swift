@@ -1,6 +1,7 @@
 import Glibc
 
-/// What a sender says of the noise behind its silence (RFC 3389): how loud it is. Spectral information, which may follow, is not used.
+/// The noise behind a sender's silence, as the sender describes it (RFC 3389): its level. Spectral information, which may follow, is not
+/// used.
 public struct ComfortNoise: Hashable, Sendable {
     /// dB below the overload point, 0…127 (a full-scale sine lies at 3).
     public var level: UInt8
@@ -14,7 +15,7 @@ public struct ComfortNoise: Hashable, Sendable {
         level = payload[0] & 0x7F
     }
 
-    /// Of a frame's own level.
+    /// Noise of a frame's own level.
     public init(of samples: Span<Int16>) {
         let level = LevelMeter.level(of: samples)   // of a sine, which is 3 dB below the overload point
         self.level = level == -.infinity ? 127 : UInt8(max(0, min(127, (3.01 - level).rounded())))

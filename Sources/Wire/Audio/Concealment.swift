@@ -1,4 +1,5 @@
-/// What a G codec plays in the place of lost packets: the last period of the voice again and again, in effect as G.711 Appendix I.
+/// The sound that a G codec plays in the place of lost packets: the last period of the voice again and again, in effect as G.711 Appendix
+/// I.
 ///
 /// The period is sought in what was heard last. After 10 ms it fades, by a fifth each 10 ms, to silence at 60 ms. When sound comes back
 /// the two are blended over 5 ms.

@@ -87,7 +87,7 @@ public struct DTMFDetector: Sendable {
         return best
     }
 
-    /// Of a full-scale sine: 1.
+    /// The power at a filter's frequency; that of a full-scale sine is 1.
     private func power(_ filter: Int) -> Float {
         let magnitude =
             first[filter] * first[filter] + second[filter] * second[filter] - coefficients[filter] * first[filter] * second[filter]

@@ -4,9 +4,9 @@
 /// Mono. Holds all its memory from `init` on (Opus 18 kB); decoding allocates nothing and never traps on what a peer sends. Belongs to one
 /// lane.
 public final class FrameDecoder {
-    /// What it decodes.
+    /// The codec of the payloads.
     public let codec: AudioCodec
-    /// Of the PCM that comes out, in Hz.
+    /// The sample rate of the PCM that comes out, in Hz.
     public let sampleRate: Int
     /// In 20 ms of that PCM.
     public let samplesPerFrame: Int

@@ -2,9 +2,9 @@
 ///
 /// Mono. Holds all its memory from `init` on (Opus 44 kB); encoding allocates nothing. Belongs to one lane.
 public final class FrameEncoder {
-    /// What it encodes into.
+    /// The codec of the payloads.
     public let codec: AudioCodec
-    /// Of the PCM that goes in, in Hz.
+    /// The sample rate of the PCM that goes in, in Hz.
     public let sampleRate: Int
     /// The length of a frame: 10 to 120.
     public let milliseconds: Int

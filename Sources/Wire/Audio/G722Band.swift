@@ -5,7 +5,7 @@
 struct G722Band {
     /// The quantiser's step (DETL, DETH).
     private(set) var step: Int32
-    /// What the predictor expects of the next sample (SL, SH).
+    /// The predictor's estimate of the next sample (SL, SH).
     private(set) var prediction: Int32 = 0
 
     private let isLow: Bool

@@ -13,7 +13,7 @@ public struct LevelMeter: Hashable, Sendable {
 
     /// Root mean square over everything heard.
     public var level: Double { count == 0 ? -.infinity : decibels(2 * energy / Double(count)) }
-    /// Of the loudest sample.
+    /// The level of the loudest sample.
     public var peakLevel: Double { decibels(pow(Double(peak) / 32_768, 2)) }
 
     /// Adds samples of whatever rate. Allocates nothing.
@@ -36,7 +36,7 @@ public struct LevelMeter: Hashable, Sendable {
 
 /// Says when a stream has gone silent and when it is heard again.
 public struct SilenceDetector: Hashable, Sendable {
-    /// What changed.
+    /// The change of the stream.
     public enum Change: Hashable, Sendable { case silent, heard }
 
     /// Before the first sound, silence is not a change.

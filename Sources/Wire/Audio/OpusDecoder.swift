@@ -5,7 +5,7 @@ public struct OpusDecoder: ~Copyable {
     /// 120 ms at 48 kHz: no packet decodes to more samples per channel.
     public static let longestPacket = 5_760
 
-    /// Of the PCM that comes out, in Hz: 8,000, 12,000, 16,000, 24,000 or 48,000.
+    /// The sample rate of the PCM that comes out, in Hz: 8,000, 12,000, 16,000, 24,000 or 48,000.
     public let sampleRate: Int
     /// 1 or 2, whatever the packets hold.
     public let channels: Int
@@ -65,7 +65,7 @@ public struct OpusDecoder: ~Copyable {
         return try Self.count(result)
     }
 
-    /// How long a packet sounds, in samples at 48 kHz; nil for what is not Opus.
+    /// The length of a packet's sound, in samples at 48 kHz; nil for what is not Opus.
     public static func duration(of packet: Span<UInt8>) -> Int? {
         guard !packet.isEmpty, packet.count <= Int(Int32.max) else { return nil }
         let count = packet.withUnsafeBufferPointer { opus_packet_get_nb_samples($0.baseAddress!, Int32($0.count), 48_000) }

@@ -1,6 +1,6 @@
 import COpus
 
-/// How an Opus encoder is set up.
+/// The settings of an Opus encoder.
 public struct OpusSettings: Hashable, Sendable {
     /// Bits per second, 6,000…510,000.
     public var bitrate: Int32
@@ -13,14 +13,14 @@ public struct OpusSettings: Hashable, Sendable {
     /// Whether silence is left out (one packet in 400 ms, RFC 7587 §3.1.3).
     public var discontinuous: Bool
 
-    /// What it is made for. The encoder keeps that which it was opened with.
+    /// The purpose of the encoder. An encoder keeps the one that it was opened with.
     public var application = Application.voip
     /// Whether every packet has the same size (RFC 7587 `cbr`).
     public var constantBitrate = false
     /// The highest rate, in Hz, that the far end plays (RFC 7587 `maxplaybackrate`): no bandwidth above it is coded.
     public var maximumPlaybackRate: Int32 = 48_000
 
-    /// What the encoder is to preserve.
+    /// The quality that the encoder is to preserve.
     public enum Application: Hashable, Sendable {
         /// Speech that is understood at a low rate.
         case voip

@@ -1,6 +1,6 @@
 /// Finds by how much a piece of sound must be moved to lie over itself: the period of a voice, or a multiple of it.
 enum PitchSearch {
-    /// Of the lags in `lags`, the one for which `count` samples from `start` are most like those so much earlier.
+    /// The lag in `lags` for which `count` samples from `start` are most like those so much earlier.
     ///
     /// Needs `start - lags.upperBound >= 0` and `start + count <= samples.count`. Looks coarsely first, in steps of 8 kHz.
     static func bestLag(_ samples: Span<Int16>, start: Int, count: Int, lags: ClosedRange<Int>, sampleRate: Int) -> Int {

@@ -3,9 +3,9 @@
 /// Flat within 0.1 dB up to 0.85 of the lower of the two Nyquist frequencies, 60 dB down from that frequency on (3.4 and 4.0 kHz when one
 /// side is 8 kHz). Any two rates whose ratio in lowest terms has no number above 480 will do. A value: a copy goes on from the same state.
 public struct Resampler: Sendable {
-    /// Of what comes in, in Hz.
+    /// The sample rate of the input, in Hz.
     public let inputRate: Int
-    /// Of what goes out, in Hz.
+    /// The sample rate of the output, in Hz.
     public let outputRate: Int
 
     private let up: Int, down: Int
@@ -15,8 +15,8 @@ public struct Resampler: Sendable {
     private let filter: [Float]
     /// The last `taps - 1` samples, then room for `chunk` new ones.
     private var window: [Float]
-    /// Where between input samples the next output lies, in units of one input sample divided by `up`; may lie ahead of the input by whole
-    /// samples.
+    /// The position of the next output between input samples, in units of one input sample divided by `up`; may lie ahead of the input by
+    /// whole samples.
     private var phase = 0
 
     private static let chunk = 480
@@ -32,7 +32,7 @@ public struct Resampler: Sendable {
         window = Array(repeating: 0, count: taps - 1 + Self.chunk)
     }
 
-    /// How late the output is, in seconds.
+    /// The delay of the output, in seconds.
     public var delay: Double { up == down ? 0 : Double(taps * up - 1) / 2 / Double(inputRate * up) }
 
     /// The most samples that so many can become.

@@ -1,4 +1,4 @@
-/// How alike two recordings are: did what was sent arrive?
+/// The likeness of two recordings: did what was sent arrive?
 ///
 /// The delay is found over the whole, by a Fourier transform; then the sent signal is taken in half seconds, each of which may lie up to 40
 /// ms off that delay (a jitter buffer that stretched, a clock that drifts) and is compared as a waveform at 8 kHz. A piece that is not
@@ -7,7 +7,7 @@
 ///
 /// A codec leaves the score above 0.8, loss of a tenth of the packets above 0.6; other speech stays below 0.2.
 public struct SignalCorrelation: Hashable, Sendable {
-    /// How much later the received signal is, in milliseconds; negative when the sent recording starts before the call's audio did.
+    /// The delay of the received signal, in milliseconds; negative when the sent recording starts before the call's audio did.
     public let delayMilliseconds: Double
     /// 0…1: the mean of the pieces' normalised correlation, weighted by the energy of the sent pieces. 0 when one of the two is silent or
     /// missing.
@@ -33,7 +33,8 @@ public struct SignalCorrelation: Hashable, Sendable {
 
     private static let rate = 8_000
     private static let piece = 4_000
-    /// How far off the delay a piece may lie, in samples; `wide` where it correlates by `certain`, which other speech never does.
+    /// The distance from the delay at which a piece may lie, in samples; `wide` where it correlates by `certain`, which other speech never
+    /// does.
     private static let slack = 320, wide = 3_200
     private static let certain = 0.6
 

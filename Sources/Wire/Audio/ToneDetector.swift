@@ -12,7 +12,7 @@ public struct ToneDetector: Sendable {
     public private(set) var gaps = 0
     /// The longest of these, in milliseconds (whole blocks).
     public var longestGapMilliseconds: Int { longestGap * frameMilliseconds }
-    /// Of the tone in the blocks that held it: dB below a full-scale sine; minus infinity when there was none.
+    /// The level of the tone in the blocks that held it: dB below a full-scale sine; minus infinity when there was none.
     public var level: Double { toneBlocks == 0 ? -.infinity : decibels(tonePower / Double(toneBlocks)) }
     /// Whether the last whole block held the tone.
     public private(set) var isPresent = false

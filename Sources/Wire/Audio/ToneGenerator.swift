@@ -6,7 +6,7 @@ public struct Tone: Hashable, Sendable {
     public var first: Double
     /// Hz; 0 for a single tone.
     public var second: Double
-    /// Of each frequency, in dB below a full-scale sine (0 is the loudest; telephone tones lie near -20).
+    /// The level of each frequency, in dB below a full-scale sine (0 is the loudest; telephone tones lie near -20).
     public var level: Double
     /// Milliseconds on, off, on, off …, then again from the start; empty for a steady tone.
     public var cadence: [Int]
@@ -42,9 +42,9 @@ public struct Tone: Hashable, Sendable {
 
 /// Makes the samples of a tone, frame after frame without a jump of phase.
 public struct ToneGenerator: Sendable {
-    /// What it makes.
+    /// The tone that it makes.
     public let tone: Tone
-    /// Of the samples, in Hz.
+    /// The rate of the samples, in Hz.
     public let sampleRate: Int
 
     private let steps: (Double, Double)

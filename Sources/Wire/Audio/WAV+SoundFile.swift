@@ -1,8 +1,8 @@
 /// Why bytes are no sound file that can be played.
 public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Of a file that begins as WAV does, or as nothing that is known.
+    /// An error in a file that begins as WAV does, or as nothing that is known.
     case wav(WAV.ParseError)
-    /// Of an Ogg file.
+    /// An error in an Ogg file.
     case opus(OggOpusError)
 
     /// Whether it has more samples than are read.

@@ -120,7 +120,7 @@ private struct Format {
         }
     }
 
-    /// Of longer samples the upper 16 bits.
+    /// The sample at an offset; of longer samples the upper 16 bits.
     private func sample(_ body: ArraySlice<UInt8>, _ offset: Int) -> Int16 {
         let byte = body[body.startIndex + offset]
         switch coding {

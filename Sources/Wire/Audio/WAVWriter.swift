@@ -7,7 +7,7 @@ public struct WAVWriter: Sendable {
     public struct Patch: Hashable, Sendable {
         /// From the start of the file.
         public let offset: Int
-        /// What stands there once the file is whole.
+        /// The bytes that stand there once the file is whole.
         public let bytes: [UInt8]
     }
 

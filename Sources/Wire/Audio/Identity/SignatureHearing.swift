@@ -4,11 +4,11 @@ import Glibc
 public struct SignatureHearing: Sendable {
     /// A round that was heard whole.
     public struct Sighting: Hashable, Sendable {
-        /// Whose round it was.
+        /// The signature that the round belongs to.
         public var signature: SoundSignature
-        /// Which of the sixteen.
+        /// The number of the round, of sixteen.
         public var round: Int
-        /// Of its first sample in the recording; within 10 ms, or exact where `refined` gave it.
+        /// The position of its first sample in the recording; within 10 ms, or exact where `refined` gave it.
         public var position: Int
     }
 
@@ -35,8 +35,8 @@ public struct SignatureHearing: Sendable {
         gaps = Self.gaps(in: windows, between: sightings)
     }
 
-    /// How far the sound of the sender had come, in samples of the first round on, at a place of the recording: found by comparing the
-    /// waveform.
+    /// Refines a sighting: how far the sound of the sender had come, in samples of the first round on, at a place of the recording. The
+    /// place is found by comparing the waveform.
     ///
     /// Returns nil where the round may have begun before the recording or ended after it, or is not like it.
     public func refined(_ sighting: Sighting) -> Sighting? {

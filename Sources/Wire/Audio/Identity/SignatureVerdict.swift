@@ -1,16 +1,16 @@
-/// Whose sound a recording holds, measured against whose it should hold.
+/// The sound that a recording holds, measured against the one that it should hold.
 public struct SignatureVerdict: Hashable, Sendable, Codable {
-    /// What was heard.
+    /// The kind of sound that was heard.
     public enum Sound: String, Hashable, Sendable, Codable {
         /// The signature that was expected, and no other.
         case right
         /// The listener's own, where the other side's was due.
         case own = "its own"
-        /// Of another call of this run that was up at the same time.
+        /// The signature of another call of this run that was up at the same time.
         case crossTalk = "cross-talk"
-        /// Of a call of this run that was over before this one began.
+        /// The signature of a call of this run that was over before this one began.
         case stale
-        /// Of another run.
+        /// The signature of another run.
         case foreign = "another run's"
         /// Sound without a signature: a tone, speech, or one that is too damaged to be read.
         case unsigned = "other sound"
@@ -21,7 +21,7 @@ public struct SignatureVerdict: Hashable, Sendable, Codable {
         public var isRight: Bool { self == .right }
     }
 
-    /// What the recording holds.
+    /// The kind of sound that the recording holds.
     public var sound: Sound
     /// The first that was heard in the place of the expected one; nil where none was.
     public var wrong: SoundSignature?
@@ -35,9 +35,9 @@ public struct SignatureVerdict: Hashable, Sendable, Codable {
     public var gaps: [SignatureHearing.Gap]
 }
 
-/// What is known of a recording, besides its sound.
+/// The facts that are known of a recording, besides its sound.
 public struct SignatureContext: Hashable, Sendable {
-    /// What the listener itself played; nil for nothing.
+    /// The signature that the listener itself played; nil for nothing.
     public var own: SoundSignature?
     /// Calls of the run that were not over when this one began: their sound is cross-talk, and that of other earlier calls is stale.
     public var upAtBeginning: Set<UInt32>
@@ -49,7 +49,7 @@ public struct SignatureContext: Hashable, Sendable {
     /// told.
     public var hearsBeginning: Bool
 
-    /// What is known; nothing, unless it is given.
+    /// The facts that are known; none, unless they are given.
     public init(
         own: SoundSignature? = nil, upAtBeginning: Set<UInt32> = [], began: Double? = nil, beganByEnd: Double? = nil,
         hearsBeginning: Bool = false
@@ -92,7 +92,7 @@ extension SignatureHearing {
         let rate = Double(SoundSignature.sampleRate), cycle = Double(SoundSignature.length) / rate
         let heard = Double(sighting.position) / rate, round = Double(sighting.round * SoundSignature.roundLength) / rate
         let late = began + heard - round
-        // What is heard at a place of the recording was sent as long after the beginning, or later where the beginning was not heard.
+        // Sound at a place of the recording was sent as long after the beginning, or later where the beginning was not heard.
         let before = context.hearsBeginning ? ((heard - slack - round) / cycle).rounded(.up) : ((late + slack) / cycle).rounded(.down)
         let delay = 1_000 * (late - max(0, before) * cycle)
         return delay < -5 ? nil : max(0, delay)

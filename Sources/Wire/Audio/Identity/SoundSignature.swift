@@ -1,18 +1,19 @@
 import Glibc
 
-/// Who speaks, said in sound: the run, the call and the side, as pairs of tones that G.711, G.722 and Opus leave standing.
+/// The identity of the one who speaks, said in sound: the run, the call and the side, as pairs of tones that G.711, G.722 and Opus leave
+/// standing.
 ///
 /// A round of 420 ms is seven symbols of 60 ms: a mark, four for the name, one for which round it is, and a check. Sixteen rounds make a
 /// signature, which is then repeated. No symbol is a DTMF key.
 public struct SoundSignature: Hashable, Sendable, Codable {
-    /// Which end of the call plays it.
+    /// The end of the call that plays it.
     public enum Side: UInt32, Hashable, Sendable, Codable { case caller, callee }
 
     /// Tells runs apart: 0–15.
     public let run: UInt32
     /// The call within the run, modulo 2¹⁹. 0 is nobody: calls that are not listened to share it.
     public let call: UInt32
-    /// Which end of the call plays it.
+    /// The end of the call that plays it.
     public let side: Side
 
     /// Larger numbers lose their upper bits.

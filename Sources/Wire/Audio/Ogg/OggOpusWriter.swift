@@ -6,9 +6,9 @@
 /// Write `header`, then what `append` gives, and at the end what `finish` gives. Pages are whole seconds: of a file whose writer was killed
 /// at most the last one is missing.
 public struct OggOpusWriter: ~Copyable {
-    /// Of the samples that it takes, in Hz.
+    /// The rate of the samples that it takes, in Hz.
     public let sampleRate: Int
-    /// How many streams of one channel the file has.
+    /// The number of streams of one channel in the file.
     public let channels: Int
     private var encoder: OpusStreamsEncoder
     private let head: OpusHead

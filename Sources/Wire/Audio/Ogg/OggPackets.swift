@@ -1,7 +1,7 @@
 /// The packets of the first logical stream in an Ogg file, one after the other. Pages that are damaged, and those of other streams, are
 /// passed over.
 ///
-/// What it holds is bounded by the file and by `longestPacket`.
+/// The memory that it holds is bounded by the file and by `longestPacket`.
 struct OggPackets {
     struct Packet {
         var bytes: [UInt8]
@@ -19,7 +19,7 @@ struct OggPackets {
     private var serial: UInt32?
     private var sequence: UInt32 = 0
     private var waiting: ArraySlice<Packet> = []
-    /// Of a packet that goes on on the next page; nil where its beginning is missing.
+    /// The part so far of a packet that goes on on the next page; nil where its beginning is missing.
     private var part: [UInt8]? = []
     private var hasEnded = false
     private var damaged = 0

@@ -4,7 +4,7 @@ struct OggPage {
     var isContinued = false
     /// The first and the last page of its logical stream.
     var begins = false, ends = false
-    /// Where the stream stands after the last packet that ends on the page, in its own units; -1 where none does.
+    /// The position of the stream after the last packet that ends on the page, in its own units; -1 where none does.
     var granule: Int64 = -1
     var serial: UInt32
     var sequence: UInt32

@@ -3,7 +3,7 @@ struct OpusHead {
     var streams: OpusStreams
     /// Samples at 48 kHz that are decoded and not played.
     var preSkip: Int
-    /// Of what was encoded, Hz; only a note.
+    /// The sample rate of the sound that was encoded, in Hz; only a note.
     var inputRate: UInt32
     /// To be applied to what is decoded: 1/256 dB.
     var gain: Int16 = 0

@@ -1,10 +1,10 @@
 import COpus
 
-/// How one or two channels lie in the Opus streams of a packet (RFC 7845 §5.1.1).
+/// The layout of one or two channels in the Opus streams of a packet (RFC 7845 §5.1.1).
 struct OpusStreams: Hashable, Sendable {
     /// 1 or 2.
     let channels: Int
-    /// How many there are, and how many of those, the first, are stereo.
+    /// The number of streams, and of those among them, the first, that are stereo.
     private let count: UInt8, coupled: UInt8
     /// The decoded channel of each, or 255 for silence.
     private let mapping: [UInt8]

@@ -18,12 +18,13 @@ extension WAV {
     }
 }
 
-/// What the packets of a stream decode to.
+/// The sound that the packets of a stream decode to.
 private struct OggOpusSound: ~Copyable {
     private(set) var samples: [Int16] = []
     private var decoder: OpusStreamsDecoder
     private let limit: Int
-    /// Where the stream began before its first sample (a recording of a broadcast is cut out of it), and where it ends.
+    /// The position at which the stream began before its first sample (a recording of a broadcast is cut out of it), and the one at which
+    /// it ends.
     private var origin: Int64?, end: Int64?
 
     init(_ streams: OpusStreams, limit: Int) throws(OggOpusError) {
@@ -48,7 +49,7 @@ private struct OggOpusSound: ~Copyable {
         for index in 0..<count { samples.append(Int16((Int(frame[2 * index]) + Int(frame[2 * index + 1])) / 2)) }
     }
 
-    /// What is to be heard (§4.2 to §4.4, §5.1).
+    /// The samples that are to be heard (§4.2 to §4.4, §5.1).
     consuming func played(_ head: OpusHead) -> [Int16] {
         let count = end.map { Int(max(0, min($0, Int64(samples.count)))) } ?? samples.count
         var heard = Array(samples[..<count].dropFirst(head.preSkip))
