@@ -178,7 +178,6 @@ extension RealTime {
         }
 
         @Test func `a request waits until its call is connected, or no longer than it wants`() throws {
-            tell(1, .performStart)
             let visitor = try visitor()
             visitor.write(
                 Self.request(
@@ -186,6 +185,7 @@ extension RealTime {
                     #"{"wait": "connected", "actions": [{"type": "CXStartCallAction", "call": "\#(Self.call)", "handle": {"value": "1"}}]}"#
                 ))
             try wait { gateway.state.withLock { $0.orders.count } == 1 }
+            tell(1, .performStart)
             tell(2, .actionFulfilled, [.action: .init(ScriptedGateway.action), .class: "start"])
             let late = try ask(
                 "POST", "/v1/transactions",

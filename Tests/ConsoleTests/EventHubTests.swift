@@ -134,6 +134,12 @@ import Testing
         try ear.listen(hub, after: Self.position("a.8"))
         #expect(ear.ids.map(\.description) == ["a.9", "b.1", "b.2"])
         #expect(throws: EventHub.Gone.self) { try Ear().listen(hub, after: Self.position("a.5")) }
+        // A run that began after it is whole, whatever was before.
+        let fresh = EventHub(), whole = Ear()
+        fresh.restore(JournalReader.Tail())
+        fresh.accept(Self.run("c"), at: .zero)
+        try whole.listen(fresh, after: Self.position("c.0"))
+        #expect(whole.ids.map(\.description) == ["c.1"])
         // Nobody can tell which run these are of.
         let other = EventHub()
         other.restore(JournalReader.Tail(events: [Self.event(7, .callEnded)], isCut: true))

@@ -14,6 +14,10 @@ extension JournalEvent.Kind {
         /// More than the key itself means; empty: no more.
         public var meaning: String
 
+        public init(key: JournalEvent.Key, isOptional: Bool, meaning: String) {
+            (self.key, self.isOptional, self.meaning) = (key, isOptional, meaning)
+        }
+
         static func always(_ key: JournalEvent.Key, _ meaning: String = "") -> Detail {
             Detail(key: key, isOptional: false, meaning: meaning)
         }

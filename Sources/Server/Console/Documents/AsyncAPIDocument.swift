@@ -74,7 +74,7 @@ enum AsyncAPIDocument {
 
     /// The details of the journal's kinds. One that a kind may lack, or has and another kind has not, is not always there.
     private static func data(_ type: EventType) -> JSONSchema {
-        let tables = type.kinds.map(\.explanation.details)
+        let tables = type.kinds.map { $0.explanation.details + type.additions }
         var properties: [JSONSchema.Property] = []
         for detail in tables.joined() where !properties.contains(where: { $0.name == detail.key.rawValue }) {
             let isAlwaysThere = tables.allSatisfy { $0.contains { $0.key == detail.key && !$0.isOptional } }

@@ -14,6 +14,12 @@ extension EventType {
         }
     }
 
+    /// Details that are told besides those of the journal (``PublicEvent/add(_:)``).
+    var additions: [JournalEvent.Kind.Detail] { self == .callEnded ? [Self.status] : [] }
+
+    private static let status = JournalEvent.Kind.Detail(
+        key: .status, isOptional: true, meaning: "of the final response that decided; absent where there was none")
+
     /// A sentence; that of the journal's table where one kind is told as it is.
     var meaning: String {
         switch self {

@@ -14,7 +14,16 @@ enum OpenAPIDocument {
             ],
             "servers": [["url": "/", "description": "the gateway that serves this document"]],
             "paths": .object(paths),
-            "components": ["schemas": .object(OpenAPISchemas.all.mapValues(\.json)), "responses": .object(OpenAPIOperation.common)],
+            // Over the socket nobody is asked for a token, nor on loopback where there is none.
+            "security": [["token": []], [:]],
+            "components": [
+                "schemas": .object(OpenAPISchemas.all.mapValues(\.json)), "responses": .object(OpenAPIOperation.common),
+                "securitySchemes": [
+                    "token": [
+                        "type": "http", "scheme": "bearer", "description": "made by 'hookswitch token create'; with scopes and lines",
+                    ]
+                ],
+            ],
         ]
     }
 
@@ -22,8 +31,9 @@ enum OpenAPIDocument {
         Transactions of CallKit's actions are the only way to act on calls; reads answer from what events told; events tell what happens, and \
         can be resumed without a gap. Errors are `application/problem+json` (RFC 9457). Where a GET is there a HEAD is, too.
 
-        A request over the socket in the data folder is let in by the permissions of that file, and one over a loopback address by being of \
-        this machine; its Host must be that address or `localhost`, and its Origin, where there is one, the same.
+        A request over the socket in the data folder is let in by the permissions of that file. Over TCP it shows a token; where there are \
+        none, one over a loopback address is let in by being of this machine: its Host must then be that address or `localhost`, and its \
+        Origin, where there is one, the same.
         """
 
     private static var paths: [String: JSONValue] {
@@ -37,8 +47,10 @@ extension OpenAPIOperation {
     /// What every request may meet.
     private static let everywhere: [Answer] = [
         .problem(.badRequest, "the request is wrong, and `detail` says where", "badRequest"),
-        .problem(.forbidden, "a page of another origin asks", "wrongOrigin"),
+        .problem(.unauthorized, "a token is needed, and this is none that counts", "unauthorized"),
+        .problem(.forbidden, "a page of another origin asks, or the token has no scope for this", "wrongOrigin", "insufficientScope"),
         .problem(.misdirectedRequest, "the Host is none of this server's", "wrongHost"),
+        .problem(.tooManyRequests, "too many wrong tokens came from there", "tooManyTokens"),
     ]
 
     private static let tooLarge = Answer.problem(.contentTooLarge, "a request has a megabyte of content at most", "contentTooLarge")

@@ -135,7 +135,9 @@ final class EventHub {
             return kept[(index + 1)...]
         }
         if after == position { return [] }
-        guard let first = kept.firstIndex(where: { $0.position.run == after.run }), first > 0 || !isCut else { throw gone }
+        guard let first = kept.firstIndex(where: { $0.position.run == after.run }) else { throw gone }
+        // A run whose first event is kept is whole.
+        guard first > 0 || !isCut || kept[first].position.sequence == 1 else { throw gone }
         return kept[first...]
     }
 }
