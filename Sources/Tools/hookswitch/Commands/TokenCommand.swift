@@ -46,7 +46,7 @@ struct TokenCreate: ExplainedCommand {
             \(ExitStatus.sentence(exits))
 
             Example:
-              hookswitch token create dashboard --scopes read --expires 30 > dashboard.token
+              hookswitch token create dashboard --scopes read --expires 30
             """)
     @Argument(help: "A name, for people.") var name: String
     @Option(help: ArgumentHelp("What it permits, as read,control (default: read).", valueName: "list")) var scopes = "read"
