@@ -23,16 +23,20 @@ private final class ScriptedGateway: GatewayControl {
         var isDoNotDisturbOn = false
     }
     let state = Mutex(State())
-    static let action = UUID(uuidString: "00000000-0000-0000-0000-00000000AC71")!
+    /// That of the first order; each has another.
+    static let action = action(1)
+    private static func action(_ order: Int) -> UUID {
+        UUID(uuidString: "00000000-0000-0000-0000-0000000000" + (order < 10 ? "0" : "") + "\(order)")!
+    }
 
     func request(_ order: TransactionOrder, then: @escaping @Sendable (Result<TransactionReceipt, TransactionOrderError>) -> Void) {
-        let (error, isSlow) = state.withLock { state in
+        let (error, isSlow, count) = state.withLock { state in
             state.orders.append(order)
-            return (state.error, state.isSlow)
+            return (state.error, state.isSlow, state.orders.count)
         }
         let receipt = TransactionReceipt(
             id: order.id ?? UUID(), line: order.line ?? "1001",
-            actions: order.actions.map { .init(id: Self.action, call: $0.call ?? UUID(), name: $0.name) })
+            actions: order.actions.map { .init(id: Self.action(count), call: $0.call ?? UUID(), name: $0.name) })
         let answer: @Sendable () -> Void = { then(error.map(Result.failure) ?? .success(receipt)) }
         if isSlow { state.withLock { $0.waiting.append(answer) } } else { answer() }
     }
