@@ -8,27 +8,15 @@ import Testing
 /// A server that answers each connection with the next of its texts; nil: it closes without a word. The last is for all that follow.
 private final class AnsweringServer: @unchecked Sendable {
     let url: URL
-    private let listening: Int32
+    private let listening = ListeningSocket()
     private let lock = NSLock()
     private var heard: [String] = []
 
     init(_ answers: [String?]) throws {
-        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = bind(listening, $0, size)
-                listen(listening, 16)
-                getsockname(listening, $0, &size)
-            }
-        }
-        self.listening = listening
-        url = try #require(URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/hook"))
-        Thread.detachNewThread { [weak self] in
+        url = try #require(URL(string: "http://127.0.0.1:\(listening.port)/hook"))
+        Thread.detachNewThread { [weak self, raw = listening.raw] in
             var left = answers[...]
-            while case let connection = accept(listening, nil, nil), connection >= 0 {
+            while case let connection = accept(raw, nil, nil), connection >= 0 {
                 let answer = left.count > 1 ? left.removeFirst() : left.first ?? nil
                 if let answer {
                     var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 4_096)
@@ -41,11 +29,6 @@ private final class AnsweringServer: @unchecked Sendable {
                 close(connection)
             }
         }
-    }
-
-    deinit {
-        shutdown(listening, Int32(SHUT_RDWR))
-        close(listening)
     }
 
     private func note(_ request: String) { lock.withLock { heard.append(request) } }
@@ -107,21 +90,11 @@ private final class AnsweringServer: @unchecked Sendable {
 
     @Test func `a program that says nothing is not waited for longer than it may take`() async throws {
         // Its connection stands, and nobody takes it.
-        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(listening) }
-        var address = sockaddr_in()
-        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = bind(listening, $0, size)
-                listen(listening, 4)
-                getsockname(listening, $0, &size)
-            }
-        }
-        let url = try #require(URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"))
+        let listening = ListeningSocket()
+        let url = try #require(URL(string: "http://127.0.0.1:\(listening.port)/"))
         let verdict = await Self.ask(url, timeout: 0.3)
         #expect(verdict.decision == .refused(status: 503))
         #expect(["the hook has not answered in time", "the hook does not answer"].contains(verdict.defaultCause))
+        withExtendedLifetime(listening) {}
     }
 }

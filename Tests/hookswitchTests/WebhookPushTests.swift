@@ -16,29 +16,17 @@ import Testing
     private func serve(_ answer: String, path: String = "/push?key=1", over tls: TLSContexts? = nil, _ body: (URL) async -> Void)
         async throws -> String
     {
-        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = bind(listening, $0, size)
-                listen(listening, 4)
-                getsockname(listening, $0, &size)
-            }
-        }
-        let port = UInt16(bigEndian: address.sin_port)
+        let listening = ListeningSocket()
         let (heard, hears) = AsyncStream<String>.makeStream()
         Thread.detachNewThread {
-            let connection = accept(listening, nil, nil)
+            let connection = accept(listening.raw, nil, nil)
             let request =
                 tls.map { Self.request(over: $0.accept(), on: connection, answering: answer) }
                 ?? Self.request(on: connection, answering: answer)
             close(connection)
-            close(listening)
             hears.yield(request)
         }
-        await body(try #require(URL(string: "\(tls == nil ? "http" : "https")://127.0.0.1:\(port)\(path)")))
+        await body(try #require(URL(string: "\(tls == nil ? "http" : "https")://127.0.0.1:\(listening.port)\(path)")))
         return try #require(await heard.first { _ in true })
     }
 

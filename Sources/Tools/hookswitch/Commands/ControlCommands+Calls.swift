@@ -17,14 +17,12 @@ struct WaitOptions: ParsableArguments {
     var values: [String: ControlValue] { ["wait": .text(wait), "within": .number(within)] }
 }
 
-/// A command that asks for a transaction of one action.
-private protocol TransactionCommand: ExplainedCommand {
-    var control: ControlOptions { get }
-    var waiting: WaitOptions { get }
-    var json: Bool { get }
-}
+/// The options of a command that asks for a transaction of one action.
+struct TransactionOptions: ParsableArguments {
+    @OptionGroup var waiting: WaitOptions
+    @OptionGroup var control: ControlOptions
+    @Flag(help: "Print the gateway's answer, JSON.") var json = false
 
-extension TransactionCommand {
     fileprivate func transact(_ path: String, _ values: [String: ControlValue] = [:]) throws {
         let content = try control.ask(.post, path, values.merging(waiting.values) { first, _ in first })
         if json { try StandardOutput.printExactly(String(decoding: content, as: UTF8.self)) }
@@ -34,7 +32,7 @@ extension TransactionCommand {
     }
 }
 
-struct StartCommand: TransactionCommand {
+struct StartCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
     static let configuration = CommandConfiguration(
         commandName: "start", abstract: "Start a call of a line: its devices ring, and the one that answers is connected.",
@@ -47,81 +45,69 @@ struct StartCommand: TransactionCommand {
     @Argument(help: "The number of the line that calls.") var line: String
     @Argument(help: "Whom it calls: a number, or a SIP address.") var to: String
     @Option(help: ArgumentHelp("The UUID of the call (default: the gateway draws one).", valueName: "uuid")) var call: String?
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var control: ControlOptions
-    @Flag(help: "Print the gateway's answer, JSON.") var json = false
+    @OptionGroup var options: TransactionOptions
 
     func run() throws {
         var values: [String: ControlValue] = ["line": .text(line), "to": .text(to)]
         if let call { values["id"] = .text(call) }
-        try transact("/v1/calls", values)
+        try options.transact("/v1/calls", values)
     }
 }
 
-struct AnswerCallCommand: TransactionCommand {
+struct AnswerCallCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
     static let configuration = CommandConfiguration(
         commandName: "answer-call",
         abstract: "Answer an incoming call that rings (CXAnswerCallAction); the first device that answers joins.",
         discussion: ExitStatus.sentence(exits))
     @Argument(help: "The call's UUID.") var call: String
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var control: ControlOptions
-    @Flag(help: "Print the gateway's answer, JSON.") var json = false
+    @OptionGroup var options: TransactionOptions
 
-    func run() throws { try transact("/v1/calls/\(call.inPath)/answer") }
+    func run() throws { try options.transact("/v1/calls/\(call.inPath)/answer") }
 }
 
-struct HangupCommand: TransactionCommand {
+struct HangupCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
     static let configuration = CommandConfiguration(
         commandName: "hangup", abstract: "End a call (CXEndCallAction).", discussion: ExitStatus.sentence(exits))
     @Argument(help: "The call's UUID.") var call: String
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var control: ControlOptions
-    @Flag(help: "Print the gateway's answer, JSON.") var json = false
+    @OptionGroup var options: TransactionOptions
 
-    func run() throws { try transact("/v1/calls/\(call.inPath)/end") }
+    func run() throws { try options.transact("/v1/calls/\(call.inPath)/end") }
 }
 
-struct HoldCommand: TransactionCommand {
+struct HoldCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
     static let configuration = CommandConfiguration(
         commandName: "hold", abstract: "Put a call on hold, or take it off (CXSetHeldCallAction).", discussion: ExitStatus.sentence(exits))
     @Argument(help: "The call's UUID.") var call: String
     @Flag(help: "Take it off hold.") var off = false
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var control: ControlOptions
-    @Flag(help: "Print the gateway's answer, JSON.") var json = false
+    @OptionGroup var options: TransactionOptions
 
-    func run() throws { try transact("/v1/calls/\(call.inPath)/hold", ["onHold": .flag(!off)]) }
+    func run() throws { try options.transact("/v1/calls/\(call.inPath)/hold", ["onHold": .flag(!off)]) }
 }
 
-struct MuteCommand: TransactionCommand {
+struct MuteCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
     static let configuration = CommandConfiguration(
         commandName: "mute", abstract: "Send the far end of a call silence, or its sound again (CXSetMutedCallAction).",
         discussion: ExitStatus.sentence(exits))
     @Argument(help: "The call's UUID.") var call: String
     @Flag(help: "Send its sound again.") var off = false
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var control: ControlOptions
-    @Flag(help: "Print the gateway's answer, JSON.") var json = false
+    @OptionGroup var options: TransactionOptions
 
-    func run() throws { try transact("/v1/calls/\(call.inPath)/mute", ["muted": .flag(!off)]) }
+    func run() throws { try options.transact("/v1/calls/\(call.inPath)/mute", ["muted": .flag(!off)]) }
 }
 
-struct DTMFCommand: TransactionCommand {
+struct DTMFCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
     static let configuration = CommandConfiguration(
         commandName: "dtmf", abstract: "Send keys to the far end of a call (CXPlayDTMFCallAction).", discussion: ExitStatus.sentence(exits))
     @Argument(help: "The call's UUID.") var call: String
     @Argument(help: "0–9, *, #, A–D.") var digits: String
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var control: ControlOptions
-    @Flag(help: "Print the gateway's answer, JSON.") var json = false
+    @OptionGroup var options: TransactionOptions
 
-    func run() throws { try transact("/v1/calls/\(call.inPath)/digits", ["digits": .text(digits)]) }
+    func run() throws { try options.transact("/v1/calls/\(call.inPath)/digits", ["digits": .text(digits)]) }
 }
 
 struct TransferCommand: ExplainedCommand {
