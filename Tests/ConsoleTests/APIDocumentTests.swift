@@ -46,7 +46,8 @@ import Testing
 
     private static func schema(_ name: String) -> JSONValue? { openAPI["components"]?["schemas"]?[name] }
 
-    /// What has all members is encoded with exactly those of the schema, and what has as few as may be with exactly those that are required.
+    /// What has all members is encoded with exactly those of the schema, and what has as few as may be with exactly those that are
+    /// required.
     private static func expect(_ name: String, full: some Encodable, least: some Encodable) throws {
         let schema = try #require(Self.schema(name))
         #expect(try keys(full) == schema["properties"]?.keys.sorted(), "\(name)")

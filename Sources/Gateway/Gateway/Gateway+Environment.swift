@@ -45,8 +45,8 @@ extension Gateway {
         public var onGuessing: ((WrongPassword) -> Void)?
         /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
         public var push: ((PushMessage) -> Void)?
-        /// Asks somebody what becomes of a call, before the configuration; the verdict comes back by `receive(_:of:at:)`, later and with the
-        /// same number. Nil: the configuration alone decides.
+        /// Asks somebody what becomes of a call, before the configuration; the verdict comes back by `receive(_:of:at:)`, later and with
+        /// the same number. Nil: the configuration alone decides.
         public var ask: ((CallQuestion, UInt64) -> Void)?
         /// Decides what becomes of each call, before the configuration; nil: the configuration alone.
         var routing: RoutingHook?

@@ -15,7 +15,7 @@ public struct HTTPRequestReader: Sendable {
         public init() {}
     }
 
-    /// What came.
+    /// A request, or the reason why reading waits or ends.
     public enum Output: Sendable, Equatable {
         case request(IncomingRequest)
         /// The client waits for 100 before it sends the content (RFC 9110 §10.1.1).
@@ -73,7 +73,7 @@ public struct HTTPRequestReader: Sendable {
         }
     }
 
-    /// What came behind a request that was an upgrade: not HTTP any more.
+    /// Takes the bytes behind an upgrade request: they are not HTTP any more.
     public mutating func takeRest() -> [UInt8] {
         defer { state = .broken }
         defer { bytes = [] }

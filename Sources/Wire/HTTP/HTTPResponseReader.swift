@@ -2,13 +2,13 @@
 ///
 /// A value: bytes in, the answer out. Interim responses (1xx) are passed over.
 public struct HTTPResponseReader: Sendable {
-    /// What came.
+    /// A part of the answer.
     public enum Output: Sendable, Equatable {
         case head(HTTPResponse)
         /// Never empty.
         case content([UInt8])
         case end
-        /// What came is no answer; nothing more is read.
+        /// The bytes are no HTTP answer; nothing more is read.
         case broken
     }
 

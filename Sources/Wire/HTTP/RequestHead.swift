@@ -47,7 +47,7 @@ struct RequestHead {
         return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
     }
 
-    /// How the length of the content is told: in one way, or it is refused (RFC 9112 §6.3).
+    /// The way in which the length of the content is told: one way, or it is refused (RFC 9112 §6.3).
     private static func content(
         _ fields: HTTPFields, _ line: RequestLine, _ limits: HTTPRequestReader.Limits
     ) throws(Refusal) -> Content {
@@ -65,7 +65,7 @@ struct RequestHead {
         return length == 0 ? .none : .length(length)
     }
 
-    /// Of a list, in lower case.
+    /// The elements of a list, in lower case.
     private static func tokens(_ list: String?) -> [String] {
         (list ?? "").lowercased().split(separator: ",").map { $0.trimmingBlanks }
     }
@@ -104,7 +104,7 @@ struct RequestLine {
         (self.method, self.target, isOld) = (method, target, words[2].hasSuffix("0"))
     }
 
-    /// Of HTTP: the methods that a server may know and not allow (RFC 9110 §9, RFC 5789), and QUERY.
+    /// The methods of HTTP that a server may know and not allow (RFC 9110 §9, RFC 5789), and QUERY.
     private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]
 }
 

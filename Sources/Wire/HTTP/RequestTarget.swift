@@ -4,7 +4,7 @@
 public struct RequestTarget: Sendable, Hashable {
     /// As it came, in origin form: path and query, still encoded. `*` for OPTIONS of the whole server.
     public let text: String
-    /// Of the path, decoded; that of `/` has none. An empty last one says that the path ends in a slash.
+    /// The segments of the path, decoded; that of `/` has none. An empty last one says that the path ends in a slash.
     public let segments: [String]
     /// `name=value`, decoded, in their order; a plus is a blank. An item without `=` has an empty value.
     public let query: [(name: String, value: String)]

@@ -2,7 +2,7 @@
 ///
 /// It never changes; a new value is a new box.
 public final class Boxed<Value> {
-    /// What is in the box.
+    /// The value in the box.
     public let value: Value
 
     /// A new box; copies of it share the value.

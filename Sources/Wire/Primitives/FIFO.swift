@@ -8,7 +8,7 @@ public struct FIFO<Element> {
 
     /// Whether nothing waits.
     @inlinable public var isEmpty: Bool { head == storage.count }
-    /// How many elements wait.
+    /// The number of waiting elements.
     @inlinable public var count: Int { storage.count - head }
     /// The element that `popFirst` takes next; nil when nothing waits.
     @inlinable public var first: Element? { isEmpty ? nil : storage[head] }

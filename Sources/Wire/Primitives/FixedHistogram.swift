@@ -2,9 +2,9 @@
 public struct FixedHistogram: Hashable, Sendable {
     /// Ascending. What is larger than the last is counted, too.
     public let bounds: [Double]
-    /// Of each bucket by itself; the last one has no bound.
+    /// Counts of each bucket by itself; the last one has no bound.
     private var buckets: [UInt64]
-    /// Of all values.
+    /// The sum of all values.
     public private(set) var sum = 0.0
 
     /// Nothing is counted yet.

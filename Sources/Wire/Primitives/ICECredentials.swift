@@ -1,4 +1,4 @@
-/// What one side's connectivity checks prove themselves with: `a=ice-ufrag` and `a=ice-pwd` (RFC 8839 §5.4).
+/// The credentials of one side's connectivity checks: `a=ice-ufrag` and `a=ice-pwd` (RFC 8839 §5.4).
 ///
 /// The password has no description, and reflection shows nothing of it.
 public struct ICECredentials: Hashable, Sendable {

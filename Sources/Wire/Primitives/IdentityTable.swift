@@ -10,14 +10,14 @@ public struct IdentityTable<Value> {
     @usableFromInline var numbers: [Int32] = []
     /// nil where nothing is, and where it is being put.
     @usableFromInline var entries: [Value?] = []
-    /// Where in `entries` nothing is.
+    /// Indices of the empty places of `entries`.
     @usableFromInline var vacant: [Int32] = []
     @usableFromInline var used = 0
 
     /// An empty table; it takes memory with the first value.
     public init() {}
 
-    /// How many values there are.
+    /// The number of values.
     @inlinable public var count: Int { used }
     /// Whether there is no value.
     @inlinable public var isEmpty: Bool { used == 0 }
@@ -70,7 +70,7 @@ public struct IdentityTable<Value> {
         return number == 0 ? nil : Int(number) - 1
     }
 
-    /// Where the name is, or the free place where it would be.
+    /// The place of the name, or the free place for it.
     @inlinable func place(for name: UInt128) -> Int {
         var place = home(of: name)
         while numbers[place] != 0, keys[place] != name { place = (place + 1) & (numbers.count - 1) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// How SRTP encrypts and authenticates (RFC 3711, RFC 7714); the names are those of RFC 4568 §6.2 and RFC 7714 §14.1.
+/// The encryption and authentication of SRTP (RFC 3711, RFC 7714); the names are those of RFC 4568 §6.2 and RFC 7714 §14.1.
 public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
     /// AES in counter mode with an authentication tag of 80 bits (RFC 4568 §6.2.1): every implementation has it.
     case aes128CMSHA1_80 = "AES_CM_128_HMAC_SHA1_80"
@@ -13,7 +13,7 @@ public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
 
     /// All of them, in the order in which we like them.
     public static let preferred: [SRTPSuite] = [.aes256GCM, .aes128GCM, .aes128CMSHA1_80, .aes128CMSHA1_32]
-    /// What nearly everybody speaks.
+    /// The suite that nearly every SRTP peer speaks.
     public static let common: Set<SRTPSuite> = [.aes128GCM, .aes128CMSHA1_80]
 
     /// The suite of this name, as it is written, case included; nil for any other text.

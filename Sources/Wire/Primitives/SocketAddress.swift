@@ -156,9 +156,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// An address and a port, as a socket has them.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Of the machine.
+    /// The address of the machine.
     public var address: IPAddress
-    /// Of the socket; 0 lets the kernel choose when it is bound.
+    /// The port of the socket; 0 lets the kernel choose when it is bound.
     public var port: UInt16
 
     /// An address with a port.
@@ -212,7 +212,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     /// The address as it was written, its host bits included.
     public let address: IPAddress
-    /// How many of its first bits an address must share: 0 to 32 for IPv4, 0 to 128 for IPv6.
+    /// The number of first bits that an address must share: 0 to 32 for IPv4, 0 to 128 for IPv6.
     public let prefixLength: Int
 
     /// `10.0.0.0/8`, or an address without a length; nil for any other text, and for a length that the family does not have.

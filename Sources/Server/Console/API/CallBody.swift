@@ -7,7 +7,7 @@ struct CallBody: Encodable {
     struct Heard: Encodable {
         /// Packets.
         var received: Int64, sent: Int64
-        /// What was heard of the far end, and what the far end heard of us; null where nothing was measured.
+        /// The sound from the far end, and ours as the far end reported it; null where nothing was measured.
         var incoming: String?, outgoing: String?
     }
 

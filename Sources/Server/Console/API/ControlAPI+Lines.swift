@@ -23,7 +23,7 @@ struct LineCache {
     /// When the gateway is to be asked; nil: nobody waits.
     var due: Instant? { waiters.isEmpty || isFetching ? nil : fetched.map { $0 + Self.interval } ?? .zero }
 
-    /// What it says may have changed with this event.
+    /// Notes an event that may change the lines.
     mutating func note(_ event: borrowing JournalEvent) {
         switch event.kind {
         case .registerAccepted, .registerExpired, .doNotDisturbChanged, .blockListChanged, .configurationReloaded: isDirty = true
@@ -46,7 +46,7 @@ struct LineCache {
     /// Those who waited for them.
     mutating func take(_ lines: [LineSummary]) -> [Waiter] {
         (self.lines, isFetching) = (lines, false)
-        // What changed while it was asked for is asked for again.
+        // The lines changed while they were fetched: they are fetched again.
         guard !isDirty else { return [] }
         defer { waiters = [] }
         return waiters

@@ -146,7 +146,7 @@ private struct StartForm: Decodable {
     var to: String?
 }
 
-/// What each short form may say besides.
+/// The members that each short form may have besides.
 private struct ShortFormOptions: Decodable {
     var transaction: UUID?
     var line: String?

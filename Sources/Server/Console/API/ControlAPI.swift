@@ -21,7 +21,7 @@ final class ControlAPI {
     typealias Post = @Sendable (@escaping @Sendable (ControlAPI, Instant) -> Void) -> Void
     let post: Post
     var lines = LineCache()
-    /// Of readers of events.
+    /// The streams of readers of events.
     var streams: [UInt64: HTTPStream] = [:]
     var nextHeartbeat: Instant?
     private var parked: [UInt64: HTTPResponder] = [:]

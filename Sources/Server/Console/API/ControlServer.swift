@@ -11,7 +11,7 @@ import Runtime
 public final class ControlServer: Sendable {
     private let lane: Lane<ControlHost>
     private let feed: EventFeed
-    /// Where it listens over TCP, with the ports that the kernel chose.
+    /// The TCP addresses that it listens on, with the ports that the kernel chose.
     public let addresses: [SocketAddress]
 
     /// - Parameters:
@@ -46,7 +46,7 @@ public final class ControlServer: Sendable {
 
     deinit { lane.close() }
 
-    /// Of the journal, in bytes: what some fifteen thousand events take.
+    /// Bytes of the journal's end that are read at the start.
     private static let tailLength = 8 << 20
 
     /// An event of the gateway's journal. On its signalling lane.
@@ -73,7 +73,7 @@ public final class ControlServer: Sendable {
     }
 }
 
-/// What lives on the lane of the control interface.
+/// The resident of the lane of the control interface.
 final class ControlHost: LaneResident {
     let api: ControlAPI
     let server: HTTPServer

@@ -4,7 +4,7 @@ import Gateway
 import Primitives
 import SIP
 
-/// What the control interface may ask of a gateway: the only way into its signalling lane.
+/// The requests of the control interface to a gateway: the only way into its signalling lane.
 ///
 /// Any thread; each returns at once. A completion is called on the signalling lane, and never once the gateway has stopped.
 public protocol GatewayControl: Sendable {

@@ -27,7 +27,7 @@ struct Problem: Error, Encodable, Equatable {
     static func notFound(_ what: String) -> Problem { Problem(.notFound, "notFound", what) }
     static func badRequest(_ detail: String) -> Problem { Problem(.badRequest, "badRequest", detail) }
 
-    /// What no route answers.
+    /// The problem of a request that no route answers.
     init(unanswered status: HTTPResponse.Status) {
         let detail =
             switch status {

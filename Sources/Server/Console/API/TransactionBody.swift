@@ -28,7 +28,7 @@ struct TransactionBody: Decodable {
     var within: Double?
 }
 
-/// How long the answer to a transaction waits.
+/// The event that the answer to a transaction waits for.
 enum WaitLevel: String, CaseIterable {
     /// The line's system took it.
     case accepted

@@ -50,7 +50,7 @@ final class TransactionDesk {
     private var entries: [String: Entry] = [:]
     private var order = FIFO<(key: String, since: Instant)>()
     private var early: [UUID: ActionState] = [:]
-    /// Of actions that are not done.
+    /// Keys of the transactions of actions that are not done, by action.
     private var keys: [UUID: String] = [:]
     /// Transactions that somebody waits for.
     private var waiting: Set<String> = []

@@ -2,7 +2,7 @@ import Foundation
 import HTTP
 import Primitives
 
-/// What whoever asks may do.
+/// The rights of a client.
 public struct AccessGrant: Equatable, Sendable {
     public var scopes: Set<AccessScope>
     /// nil: all lines.
@@ -13,8 +13,8 @@ public struct AccessGrant: Equatable, Sendable {
     func covers(_ line: Text) -> Bool { lines?.contains(line) ?? true }
 }
 
-/// Decides who is let in: over the socket in the file system everybody; over TCP who shows a token, and where there are none, programs of this
-/// machine.
+/// Decides who is let in: everybody over the socket in the file system; over TCP whoever shows a token, and where there are no tokens,
+/// programs of this machine.
 ///
 /// Lane-confined. A source that tries tokens is told to wait, and whoever has a right one is let in all the same.
 final class AccessControl {
@@ -26,13 +26,13 @@ final class AccessControl {
     /// Wrong tokens that a source has a minute for.
     static let mostWrong = 10
     private static let window = Duration.seconds(60), mostSources = 10_000
-    /// How often the file is looked at.
+    /// The shortest time between two looks at the file.
     private static let pause = Duration.seconds(1)
 
     private let file: AccessTokenFile?
     private let date: () -> Date
     private var tokens: [String: AccessToken] = [:]
-    /// Of the file that was read last.
+    /// The version of the file that was read last.
     private var version: AccessTokenFile.Version?
     private var looked: Instant?
     private var wrong: [IPAddress: (count: Int, since: Instant)] = [:]

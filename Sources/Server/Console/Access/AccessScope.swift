@@ -1,6 +1,6 @@
 import HTTP
 
-/// What a token permits.
+/// A right that a token gives.
 public enum AccessScope: String, CaseIterable, Codable, Sendable {
     /// Calls, lines, recents, events.
     case read

@@ -1,7 +1,7 @@
 import HTTP
 
-/// Who is let in without a token: whoever can open the socket in the file system, and programs of this machine. A page of another origin that
-/// a browser shows here is neither.
+/// Lets in without a token: whoever can open the socket in the file system, and programs of this machine. A page of another origin in a
+/// browser on this machine is refused.
 enum LoopbackRule {
     /// nil: the request is let in.
     static func refusal(_ ask: HTTPAsk) -> HTTPReply? {

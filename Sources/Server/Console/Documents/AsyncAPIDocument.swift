@@ -46,7 +46,7 @@ enum AsyncAPIDocument {
             parameters.filter { $0.place == "query" }.map { .maybe($0.name, $0.schema.with(["description": .text($0.meaning)])) })
     }
 
-    /// What all events have.
+    /// The members that all events have.
     static let event = JSONSchema.object(
         "A CloudEvent (1.0.2, structured mode).",
         [
@@ -61,7 +61,7 @@ enum AsyncAPIDocument {
             .always("data", .object("what the type says of it", [])),
         ])
 
-    /// Of its message: generators of code make names of keys, which have no dots.
+    /// The key of its message: generators of code make names of keys, which have no dots.
     static func key(_ type: EventType) -> String { "\(type)" }
 
     private static func message(_ type: EventType) -> JSONValue {

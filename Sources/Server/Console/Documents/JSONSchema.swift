@@ -12,7 +12,7 @@ struct JSONSchema: Sendable {
 
         static func always(_ name: String, _ schema: JSONSchema) -> Property { Property(name: name, schema: schema, isRequired: true) }
         static func maybe(_ name: String, _ schema: JSONSchema) -> Property { Property(name: name, schema: schema, isRequired: false) }
-        /// Of what is taken: null is as absent.
+        /// A member of a request: null means absent.
         static func optional(_ name: String, _ schema: JSONSchema) -> Property { .maybe(name, schema.orNull) }
     }
 

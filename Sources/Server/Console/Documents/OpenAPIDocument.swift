@@ -44,7 +44,7 @@ enum OpenAPIDocument {
 }
 
 extension OpenAPIOperation {
-    /// What every request may meet.
+    /// The refusals that every request may meet.
     private static let everywhere: [Answer] = [
         .problem(.badRequest, "the request is wrong, and `detail` says where", "badRequest"),
         .problem(.unauthorized, "a token is needed, and this is none that counts", "unauthorized"),

@@ -8,7 +8,7 @@ struct OpenAPIOperation: Sendable {
         let meaning: String
         /// The media type and the schema of the content; nil: none.
         var content: (type: String, schema: JSONSchema, example: JSONValue?)?
-        /// What may follow, by the operation's name: its path parameter, and where its value stands in this answer.
+        /// The operations that may follow, by name: the path parameter, and where its value stands in this answer.
         var links: [String: (parameter: String, value: String)] = [:]
 
         static func json(

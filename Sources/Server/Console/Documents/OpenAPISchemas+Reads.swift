@@ -1,6 +1,6 @@
 import Gateway
 
-// What reads answer.
+// The answers of reads.
 extension OpenAPISchemas {
     static let reads: [String: JSONSchema] = [
         "Call": call, "Heard": heard, "Line": line, "Device": device, "Recent": recent, "Server": server,

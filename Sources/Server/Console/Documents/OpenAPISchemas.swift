@@ -9,7 +9,7 @@ enum OpenAPISchemas {
 
     // MARK: What is taken
 
-    /// What each request that begins a transaction may say besides.
+    /// The members that each request for a transaction may have besides.
     private static let options: [JSONSchema.Property] = [
         .optional("line", .text("the number of the line whose system is asked; absent: that of the call")),
         .optional("wait", .choice(WaitLevel.allCases.map(\.rawValue), wait).with(["default": "accepted"])),

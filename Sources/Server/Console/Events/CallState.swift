@@ -11,7 +11,7 @@ struct CallState: Sendable {
     let id: CallUUID
     let line: Text
     let isOutgoing: Bool
-    /// Whom it is with, as CallKit's handle says it.
+    /// The far end, as CallKit's handle names it.
     var remote: Text?
     var from: Text?, to: Text?
     var phase: Phase
@@ -21,7 +21,7 @@ struct CallState: Sendable {
     /// A call of the group that it joined.
     var group: CallUUID?
     var callID: Text?, codec: Text?
-    /// Of the final response that decided.
+    /// The status of the final response to the INVITE.
     var status: Int64?
     /// Nanoseconds since 1970-01-01 UTC.
     let begun: UInt64
@@ -30,7 +30,7 @@ struct CallState: Sendable {
     var endReason: Text?
     /// Packets that came and that left, when the media had stopped.
     var received: Int64?, sent: Int64?
-    /// Of the far end's sound, and of ours as the far end reported it; nil where nothing was measured.
+    /// The sound from the far end, and ours as the far end reported it (`heard`, `silent` …); nil where nothing was measured.
     var incomingBasis: Text?, outgoingBasis: Text?
     /// The last event of it.
     var sequence: UInt64
@@ -77,7 +77,7 @@ struct CallState: Sendable {
         }
     }
 
-    /// Of the dialog: its Call-ID, and the final response to its first INVITE.
+    /// Takes from the dialog: its Call-ID, and the final response to its first INVITE.
     private mutating func noteMessage(_ details: JournalEvent.Details) {
         guard details.text(.method) == "INVITE", phase != .ended else { return }
         callID = callID ?? details.text(.callid)?.detached

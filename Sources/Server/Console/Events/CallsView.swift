@@ -13,7 +13,7 @@ struct CallsView {
     private(set) var calls: [CallUUID: CallState] = [:]
     private var ended = FIFO<CallUUID>(), pastInOrder = FIFO<CallUUID>()
     private var past: Set<CallUUID> = []
-    /// What INVITEs said, until their calls are reported.
+    /// Facts of INVITEs, until their calls are reported.
     private var requests: [CallUUID: (from: Text?, to: Text?, callID: Text?)] = [:]
     /// Actions that were asked for and switch something, until they are done.
     private var switching: [CallUUID: Bool] = [:]

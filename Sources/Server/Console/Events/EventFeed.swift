@@ -41,7 +41,7 @@ final class EventFeed: Sendable {
         if let delay { call(delay) }
     }
 
-    /// What waits, and whether something before it was dropped.
+    /// Takes the waiting events, and whether events before them were dropped.
     func take() -> (events: [JournalEvent], hasGap: Bool) {
         state.withLock { state in
             defer { (state.events, state.isCalled, state.isOverflowing) = ([], false, false) }

@@ -2,7 +2,7 @@ import CallJournal
 import HTTP
 import Primitives
 
-/// What a reader of events wants to hear.
+/// The events that a reader wants.
 struct EventFilter: Sendable {
     /// nil: all. A name that ends in `.*` is all of a kind.
     var types: Set<EventType>?
@@ -30,9 +30,9 @@ final class EventHub {
     private(set) var view = CallsView()
     private var runs = JournalRuns()
     private var kept: [PublicEvent] = []
-    /// Of the last event that was folded, told or not.
+    /// The position of the last journal event, public or not.
     private(set) var position: EventPosition?
-    /// What was before the first that is kept can be had no more.
+    /// Events before the first kept one are gone.
     private var isCut = false
     private var readers: [UInt64: Reader] = [:]
     private var lastReader: UInt64 = 0

@@ -54,7 +54,7 @@ public enum EventType: String, CaseIterable, Sendable {
 }
 
 extension EventType {
-    /// What an event of the journal is outside; nil: it is not told.
+    /// The public type of a journal event; nil: the event is not public.
     ///
     /// - Parameter isOn: of an action of this event that switches something: what it switches to.
     init?(_ event: borrowing JournalEvent, isOn: Bool?) {

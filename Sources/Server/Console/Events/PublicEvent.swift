@@ -16,13 +16,13 @@ struct PublicEvent: Sendable {
         (position, self.type, call) = (EventPosition(run: run, sequence: event.sequence), type, event.call)
         (line, wall) = (event.line.detached, event.wall)
         details = event.details.fields.map { field in
-            // What is kept for long must not keep the messages that it was read from.
+            // A kept event must not keep the SIP message alive that its text was read from.
             guard case .text(let text) = field.value else { return (field.key, field.value) }
             return (field.key, .text(text.detached))
         }
     }
 
-    /// What is known of the call besides, for a reader that keeps no state: the SIP status that decided.
+    /// Adds the SIP status of the call, for a reader that keeps no state.
     mutating func add(_ call: CallState) {
         guard let status = call.status, !details.contains(where: { $0.key == .status }) else { return }
         details.append((.status, .number(status)))

@@ -15,7 +15,7 @@ final class HTTPConnection {
         case finishing
     }
 
-    /// Of the request that is being answered.
+    /// Facts of the request that is being answered.
     struct Exchange {
         var method: HTTPRequest.Method
         var keepsAlive: Bool

@@ -10,10 +10,10 @@ struct HTTPAsk {
     let parameters: [String: String]
     /// Came over a socket of this machine's file system: who may open that may do everything.
     let isLocal: Bool
-    /// Who asks: the source of the connection.
+    /// The source address of the connection.
     let source: SocketAddress
     let now: Instant
-    /// What whoever asks may do.
+    /// The rights of the client.
     var grant = AccessGrant.everything
 }
 

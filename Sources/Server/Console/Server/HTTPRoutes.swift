@@ -1,6 +1,6 @@
 import HTTP
 
-/// What a server answers: a table of methods and paths.
+/// The routes of a server: a table of methods and paths.
 struct HTTPRoutes {
     /// One of them.
     struct Route {

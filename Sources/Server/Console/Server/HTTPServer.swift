@@ -8,7 +8,7 @@ import Runtime
 ///
 /// Lane-confined, as all that its routes touch.
 final class HTTPServer: LaneResident {
-    /// Where it listens.
+    /// An address or a path to listen on.
     enum Endpoint: Hashable, Sendable {
         case tcp(SocketAddress)
         case tls(SocketAddress)
@@ -16,7 +16,7 @@ final class HTTPServer: LaneResident {
         case local(path: String)
     }
 
-    /// What clients may take.
+    /// The limits of its clients.
     struct Limits: Sendable {
         /// At a time; for one more the one goes that has waited longest of those that have asked nothing.
         var connections = 256
@@ -29,7 +29,7 @@ final class HTTPServer: LaneResident {
         init() {}
     }
 
-    /// What came of connections since the start.
+    /// Connections and requests since the start, by outcome.
     struct Counts: Sendable, Equatable {
         var connections: UInt64 = 0, requests: UInt64 = 0
         /// Answered because they were no requests, or too large.
@@ -50,7 +50,7 @@ final class HTTPServer: LaneResident {
     private var listeners: [TCPListener] = []
     private var connections: [UInt64: HTTPConnection] = [:]
     private var last: UInt64 = 0
-    /// Of the sessions that come.
+    /// The certificates for new connections.
     var tls: TLSContexts?
     private(set) var counts = Counts()
     /// With the ports that the kernel chose, in the order of the endpoints.
@@ -138,7 +138,7 @@ extension HTTPServer {
         }
     }
 
-    /// Who only holds a connection must not keep others from asking. False where all have asked.
+    /// Closes an idle connection where there are too many. False where none is idle.
     private func makeRoom() -> Bool {
         guard connections.count >= limits.connections else { return true }
         guard let oldest = connections.values.filter(\.isExpendable).min(by: { $0.id < $1.id }) else { return false }

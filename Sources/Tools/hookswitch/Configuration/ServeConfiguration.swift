@@ -15,7 +15,7 @@ struct ControlSettings {
     }
 
     var socket = Socket.inDataFolder
-    /// Where it is asked over TCP.
+    /// The TCP addresses that it listens on.
     var addresses: [SocketAddress] = []
     /// HTTPS there.
     var tls = false

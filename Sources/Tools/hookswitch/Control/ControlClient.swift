@@ -4,7 +4,7 @@ import Runtime
 
 /// Asks a gateway that runs, over its control interface. Blocks: for commands.
 struct ControlClient {
-    /// Where the interface is.
+    /// The place of the interface.
     enum Place: Equatable {
         case socket(path: String)
         case server(host: String, port: UInt16)

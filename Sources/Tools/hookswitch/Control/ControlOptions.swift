@@ -3,7 +3,7 @@ import Foundation
 import HTTP
 import Primitives
 
-/// Which gateway is meant, of every command that steers one.
+/// The options that name the gateway, for every command that steers one.
 struct ControlOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The gateway's data folder, with its control socket (default: HOOKSWITCH_DATA, else data).", valueName: "folder")

@@ -103,7 +103,7 @@ struct HTTPPost {
         throw Failure(description: "\(name) cannot be reached")
     }
 
-    /// Of connecting, each write and each read.
+    /// Limits the time of connecting, of each write and of each read.
     private func limit(_ socket: Int32) {
         var time = timeval(tv_sec: Int(timeout), tv_usec: Int((timeout - timeout.rounded(.down)) * 1e6))
         for option in [SO_SNDTIMEO, SO_RCVTIMEO] { setsockopt(socket, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size)) }
@@ -147,7 +147,7 @@ private struct BlockingWire: ~Copyable {
         try put(sealed)
     }
 
-    /// What comes next; nil when nothing more does.
+    /// Reads the next bytes; nil at the end.
     mutating func read() throws(Failure) -> [UInt8]? {
         guard var session = session.take() else { return try get() }
         var bytes = early

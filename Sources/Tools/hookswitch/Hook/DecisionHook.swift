@@ -5,14 +5,14 @@ import Primitives
 import Runtime
 import Synchronization
 
-/// Where calls are asked about, and what holds when nobody decides.
+/// The addresses of the decision hook, and its default.
 struct HookSettings {
     var address: URL?
     /// Asked when the first does not answer as it should.
     var fallback: URL?
     /// Seconds that each address has.
     var timeout = 2.0
-    /// What holds then; nil: not set, which `check` refuses.
+    /// The default decision; nil: not set, which `check` refuses.
     var standard: CallDecision?
 }
 
@@ -27,7 +27,7 @@ final class DecisionHook: CallDecider {
         let source: String
     }
 
-    /// What the program answers: one of these, or nothing for what was dialled.
+    /// The program's answer: one of these, or none for a call as dialled.
     private struct Answer: Decodable {
         var number: String?
         var reject: Int?
@@ -86,16 +86,18 @@ final class DecisionHook: CallDecider {
 
     /// Once more where the connection fails within the time.
     private func ask(_ json: Data, at address: URL) throws(HTTPPost.Failure) -> CallDecision {
-        let post = HTTPPost(address, trusting: address.scheme == "https" ? trust : nil, timeout: timeout, to: "the hook")
         let begin = MonotonicClock.now
         let answer: (status: Int, content: Data)
-        do throws(HTTPPost.Failure) { answer = try post.ask(json) } catch {
+        do throws(HTTPPost.Failure) { answer = try post(json, to: address, within: timeout) } catch {
             let spent = Double((MonotonicClock.now - begin).wholeMilliseconds) / 1_000
             guard spent < timeout / 2 else { throw error }
-            answer = try HTTPPost(address, trusting: address.scheme == "https" ? trust : nil, timeout: timeout - spent, to: "the hook").ask(
-                json)
+            answer = try post(json, to: address, within: timeout - spent)
         }
         return try Self.decision(answer)
+    }
+
+    private func post(_ json: Data, to address: URL, within time: Double) throws(HTTPPost.Failure) -> (status: Int, content: Data) {
+        try HTTPPost(address, trusting: address.scheme == "https" ? trust : nil, timeout: time, to: "the hook").ask(json)
     }
 
     private static func decision(_ answer: (status: Int, content: Data)) throws(HTTPPost.Failure) -> CallDecision {
