@@ -141,11 +141,8 @@ private final class TruncatingServer: Sendable {
     var resets: Int { count.load(ordering: .relaxed) }
 
     init() throws {
-        let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0), listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        try #require(anyLoopbackPort.withSockaddr { bind(datagrams, $0, $1) } == 0)
-        let bound = try #require(SocketAddress.read { getsockname(datagrams, $0, &$1) })
-        try #require(bound.withSockaddr { bind(listener, $0, $1) } == 0 && listen(listener, 512) == 0)
-        address = bound
+        let (datagrams, listener, address) = try Self.socketsOfOnePort()
+        self.address = address
         try startThread { Self.truncate(datagrams) }
         try startThread { [self] in
             while true {
@@ -154,6 +151,22 @@ private final class TruncatingServer: Sendable {
             }
         }
     }
+
+    /// The port that the kernel gives for UDP may be in use for TCP, by a connection of another test that ended a minute ago, say:
+    /// another port is asked for then.
+    private static func socketsOfOnePort() throws -> (datagrams: Int32, listener: Int32, address: SocketAddress) {
+        for _ in 0..<100 {
+            let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0), listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            try #require(anyLoopbackPort.withSockaddr { bind(datagrams, $0, $1) } == 0)
+            let address = try #require(SocketAddress.read { getsockname(datagrams, $0, &$1) })
+            if address.withSockaddr({ bind(listener, $0, $1) }) == 0, listen(listener, 512) == 0 { return (datagrams, listener, address) }
+            close(datagrams)
+            close(listener)
+        }
+        throw NoFreePort()
+    }
+
+    private struct NoFreePort: Error {}
 
     private static func truncate(_ socket: Int32) {
         var buffer = [UInt8](repeating: 0, count: 2_048)
