@@ -63,17 +63,20 @@ import Testing
         let began = JournalEvent(sequence: 1, time: .zero, call: CallUUID(UUID()), line: "1001", kind: .reportIncoming)
         var call = try #require(CallState(began))
         guard isFull else { return call }
-        (call.remote, call.from, call.to, call.group, call.callID, call.codec) = ("1002", "1002", "1001", call.id, "x@y", "opus")
+        (call.remote, call.from, call.to, call.callID, call.codec) = ("1002", "1002", "1001", "x@y", "opus")
         (call.status, call.connected, call.ended, call.endReason) = (200, 1, 2, "remoteEnded")
         (call.received, call.sent, call.incomingBasis, call.outgoingBasis) = (1, 2, "heard", "heard")
         return call
     }
 
     @Test func `a call has the fields of its schema`() throws {
-        let full = CallBody(try Self.call(isFull: true))
-        try Self.expect("Call", full: full, least: CallBody(try Self.call(isFull: false)))
+        let full = CallBody(try Self.call(isFull: true), with: [CallUUID(UUID())])
+        try Self.expect("Call", full: full, least: CallBody(try Self.call(isFull: false), with: []))
         try Self.expect("Heard", full: try #require(full.media), least: CallBody.Heard(received: 1, sent: 2))
         try Self.expect("Calls", full: ControlAPI.Calls(position: "a.1", calls: []), least: ControlAPI.Calls(calls: []))
+        try Self.expect("Groups", full: ControlAPI.Groups(position: "a.1", groups: []), least: ControlAPI.Groups(groups: []))
+        let group = ControlAPI.Groups.Group(line: "1001", isConference: false, calls: [])
+        try Self.expect("Group", full: group, least: group)
     }
 
     @Test func `a line has the fields of its schema`() throws {

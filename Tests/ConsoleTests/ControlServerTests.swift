@@ -215,6 +215,8 @@ extension RealTime {
         @Test func `calls are read at a position, by line and state`() throws {
             tell(1, .gatewayStarted, call: nil, [.run: "0123456789abcdef"])
             tell(2, .reportIncoming, [.remote: "alice"])
+            // Events are gathered before they are told.
+            try wait { (try? ask("GET", "/v1/snapshot").body["position"] as? String) == "01234567.2" }
             let calls = try ask("GET", "/v1/calls?line=1001")
             #expect(calls.status == 200 && calls.body["position"] as? String == "01234567.2")
             #expect((calls.body["calls"] as? [[String: Any]])?.first?["id"] as? String == Self.call.uuidString)

@@ -210,7 +210,7 @@ import Testing
                     (.actionFulfilled, [.class: "answer", .action: .uuid(CallUUID(high: 1, low: 1))]),
                     (.mediaStopped, [.packets: 7, .received: 8, .incoming: "signal"]), (.callEnded, [.reason: "remoteEnded"]),
                 ]), at: .zero)
-        let call = try #require(hub.view.calls[Self.call]), body = CallBody(call)
+        let call = try #require(hub.view.calls[Self.call]), body = CallBody(call, with: [])
         #expect(body.state == .ended && body.hasConnected && body.hasEnded && !body.isOutgoing && body.handle == "a")
         #expect((body.sipCallID, body.sipStatus, body.codec, body.endReason) == ("c1", 200, "opus", "remoteEnded"))
         #expect(

@@ -198,3 +198,52 @@ import Testing
         #expect(early.receive(.transfer(by: caller)) == [] && early.state == .calling)
     }
 }
+
+/// Calls that their user groups, and takes apart.
+@Suite struct BridgeGroupTests {
+    private let calls = (0..<4).map { _ in UUID() }
+
+    private func grouped(_ count: Int) -> Bridge {
+        let bridge = Bridge(id: UUID())
+        for call in calls.prefix(count) { _ = bridge.receive(.grouped(call)) }
+        return bridge
+    }
+
+    @Test func `one waits, two talk with each other, more are a conference`() {
+        let bridge = grouped(0)
+        #expect(bridge.receive(.grouped(calls[0])) == [.conversation([calls[0]])] && bridge.peer(of: calls[0]) == nil)
+        #expect(bridge.receive(.grouped(calls[1])) == [.conversation([calls[0], calls[1]])])
+        #expect(bridge.state == .joined(with: calls[1]) && bridge.peer(of: calls[1]) == calls[0])
+        #expect(bridge.receive(.grouped(calls[2])) == [.conversation(Array(calls.prefix(3)))] && bridge.peer(of: calls[0]) == nil)
+        #expect(bridge.receive(.grouped(calls[2])).isEmpty, "it is there already")
+        #expect(bridge.receive(.parted(calls[0])) == [.conversation([calls[1], calls[2]])])
+        #expect(bridge.receive(.parted(calls[0])).isEmpty, "it is there no more")
+        #expect(bridge.receive(.parted(calls[2])) == [.conversation([calls[1]])])
+        #expect(bridge.receive(.parted(calls[1])).isEmpty && bridge.state == .ended)
+    }
+
+    @Test func `of three the others go on when one ends, and the last goes with the one before`() {
+        let bridge = grouped(3)
+        #expect(bridge.receive(.ended(calls[0], .normalClearing)) == [.conversation([calls[1], calls[2]])])
+        #expect(bridge.receive(.ended(calls[2], .normalClearing)) == [.end(calls[1], .normalClearing)])
+        #expect(bridge.state == .ended && bridge.receive(.grouped(calls[3])) == [.end(calls[3], .failed)])
+        let alone = grouped(1)
+        #expect(alone.receive(.ended(calls[0], .normalClearing)).isEmpty && alone.state == .ended)
+    }
+
+    @Test func `the other one is held where there are two, and not among more`() {
+        let bridge = grouped(2)
+        #expect(bridge.receive(.remoteHold(calls[0], true)) == [.hold(calls[1], true)])
+        #expect(bridge.receive(.grouped(calls[2])) == [.hold(calls[1], false), .conversation(Array(calls.prefix(3)))])
+        #expect(bridge.receive(.remoteHold(calls[2], true)).isEmpty)
+        #expect(bridge.receive(.parted(calls[1])) == [.conversation([calls[0], calls[2]]), .hold(calls[0], true), .hold(calls[2], true)])
+        #expect(bridge.receive(.remoteHold(calls[0], false)) == [.hold(calls[2], false)])
+    }
+
+    @Test func `nobody is grouped with calls that are being made`() {
+        let bridge = Bridge(caller: calls[0])
+        bridge.add(callee: calls[1])
+        #expect(bridge.members == nil && bridge.receive(.grouped(calls[2])) == [.end(calls[2], .failed)])
+        #expect(bridge.receive(.parted(calls[0])).isEmpty && bridge.state == .calling)
+    }
+}

@@ -59,8 +59,8 @@ extension MediaEngine {
         for leg in mixer.members {
             guard leg.gates.canSend, leg.ownKeys.digits?.isPressing != true, let member = leg.member else { continue }
             let samples = member.format.codec.timestampStep(milliseconds: frameMilliseconds)
-            guard let count = mixer.payload(for: member, into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]))
-            else { continue }
+            let room = UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])
+            guard let count = mixer.payload(for: member, isSilent: leg.plan.sendsSilence, into: room) else { continue }
             if isLate { leg.frames.late += 1 }
             guard count > 0 else {
                 leg.stream.leaveOut(samples: samples, at: now)

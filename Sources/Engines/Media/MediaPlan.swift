@@ -44,7 +44,7 @@ public struct MediaPlan: Hashable, Sendable {
     public var silenceLimit: Duration?
     /// In a conference: the far end listens, and is not heard.
     public var isMuted = false
-    /// A tone or samples go on unheard: silence is sent in their place.
+    /// A tone, samples or a conference go on unheard: silence is sent in their place.
     public var sendsSilence = false
     /// Takes the packets of both directions to be recorded; from `RecordingWriter.begin`.
     public var recording: RecordingTap?

@@ -119,8 +119,13 @@ final class Mixer {
 
     /// Writes the payload for a member: all that was said but by itself.
     ///
+    /// - Parameter isSilent: silence instead, which its far end is to hear.
     /// - Returns: its bytes; nil where it could not be encoded, 0 where nothing need be sent.
-    func payload(for member: Member, into room: UnsafeMutableRawBufferPointer) -> Int? {
+    func payload(for member: Member, isSilent: Bool, into room: UnsafeMutableRawBufferPointer) -> Int? {
+        if isSilent {
+            mix.update(repeating: 0)
+            return silent(encode(by: member.encoder, into: room), member.format)
+        }
         if speakers > (member.speaking > 0 ? 1 : 0) { member.hasHeardOthers = true }
         if member.speaking > 0 {
             for index in mix.indices { mix[index] = saturated(total[index] &- Int32(member.heard[index])) }

@@ -53,3 +53,8 @@ extension NegotiatedAudio {
         return map
     }
 }
+
+extension NegotiatedAudio {
+    /// Its sound can be decoded and encoded here, as a conference needs it.
+    public var canBeMixed: Bool { AudioCodec(primary.codec) != nil }
+}

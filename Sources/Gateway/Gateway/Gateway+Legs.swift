@@ -13,6 +13,10 @@ extension Gateway: LegContext {
         dialling.invite(from: leg, to: destination, offer: offer)
     }
 
+    func group(_ leg: Leg, with other: Leg) -> Bool { grouping.group(leg, with: other) }
+
+    func part(_ leg: Leg) -> Bool { grouping.part(leg) }
+
     func leg(_ leg: Leg, did event: LegEvent) {
         switch event {
         case .hasNoPort(let cause): admission.refused(cause, leg.flow.remote.address)
@@ -62,8 +66,9 @@ extension Gateway: LegContext {
             transfers.transferred(staying, from: leaving.flatMap(table.leg), to: other)
         case .transferFailed(let call, let cause): table.leg(call).map { transfers.transferFailed($0, cause) }
         case .forkEnded(let call, let cause): table.leg(call).map { ringing.forkEnded($0, cause) }
-        case .hold(let call, let isHeld): table.leg(call).map { holding.hold($0, isHeld) }
+        case .hold(let call, let isHeld): table.leg(call).map { transfers.holding.hold($0, isHeld) }
         case .callNext: ringing.huntOn(for: bridge)
+        case .conversation(let members): grouping.arrange(members, of: bridge)
         }
     }
 

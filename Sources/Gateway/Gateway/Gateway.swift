@@ -54,7 +54,7 @@ public final class Gateway: SignallingEndpoint {
     let transfers: Transfers
     let incomingCalls: IncomingCalls
     let messages: MessageRelay
-    let holding: Holding
+    let grouping: Grouping
     let accounts: Accounts
     /// The call directories that lines may enable.
     let directories: CallDirectories?
@@ -100,7 +100,8 @@ public final class Gateway: SignallingEndpoint {
         let originations = Originations(context, table, router, self.services, dialling)
         applications = Applications(context, recorder)
         ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
-        holding = Holding(table)
+        let holding = Holding(table)
+        grouping = Grouping(context, table, recorder)
         transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding, self.services)
         incomingCalls = IncomingCalls(
             context, table, admission, log, router, self.services, dialling, ringing, transfers, userAgent)

@@ -117,6 +117,7 @@ final class Parts {
     private(set) lazy var applications = Applications(context, recorder)
     private(set) lazy var ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
     private(set) lazy var holding = Holding(table)
+    private(set) lazy var grouping = Grouping(context, table, recorder)
     private(set) lazy var transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding, services)
     private(set) lazy var incomingCalls = IncomingCalls(
         context, table, admission, RequestLog(context), router, services, dialling, ringing, transfers, userAgent)
@@ -161,6 +162,10 @@ extension Parts: LegContext {
     func invite(from leg: Leg, to destination: Destination, offer: [UInt8]) -> InviteSession {
         dialling.invite(from: leg, to: destination, offer: offer)
     }
+
+    func group(_ leg: Leg, with other: Leg) -> Bool { grouping.group(leg, with: other) }
+
+    func part(_ leg: Leg) -> Bool { grouping.part(leg) }
 
     func leg(_ leg: Leg, did event: LegEvent) {
         legEvents.append((leg, event))

@@ -24,11 +24,13 @@ final class SoundStage {
     private let host: GatewayStage
     private(set) var telephones: [Telephone] = []
 
-    init(telephones count: Int, opus: OpusSettings = OpusSettings()) {
+    /// - Parameter adapt: other settings of the gateway.
+    init(telephones count: Int, opus: OpusSettings = OpusSettings(), _ adapt: (inout GatewayConfiguration) -> Void = { _ in }) {
         network = VirtualNetwork(world: world, seed: 1)
         ports = VirtualPorts(world: world)
         seat = MediaSeat(ports, seed: 2, at: world.now)
-        let configuration = Self.configuration(count)
+        var configuration = Self.configuration(count)
+        adapt(&configuration)
         let lanes = MediaLanes(
             settings: MediaSettings(ports: configuration.media.ports, quarantine: configuration.media.quarantine, lanes: 1, opus: opus),
             random: SeededRandom(seed: 4),

@@ -17,6 +17,9 @@ final class Bridge {
         /// Somebody else is called in the place of one of the two. Next: `joined` with whoever connects or, if nobody does, as before;
         /// `ended`.
         case transferring(Transfer)
+        /// Calls that their user has grouped, and not two: three or more hear each other, and one waits. Next: `joined` when two are left,
+        /// `ended`.
+        case grouped([UUID])
         case ended
     }
 
@@ -42,6 +45,10 @@ final class Bridge {
         case transfer(by: UUID)
         /// A new leg takes the place of another: of one of two that talk, or of a callee that rings.
         case replaced(UUID, by: UUID)
+        /// Its user groups this call, which is up, with those that talk here.
+        case grouped(UUID)
+        /// Its user takes this call out of those that talk here.
+        case parted(UUID)
     }
 
     enum Output: Equatable {
@@ -58,6 +65,8 @@ final class Bridge {
         case transferred(staying: UUID, from: UUID?, to: UUID)
         /// Nobody took the call: it goes on with whoever asked for the transfer.
         case transferFailed(by: UUID, EndCause)
+        /// From here on these are all that there are: two talk with each other, more hear each other, and one waits.
+        case conversation([UUID])
     }
 
     /// The call that opened it.
@@ -98,7 +107,7 @@ final class Bridge {
 
     func receive(_ event: Event) -> [Output] {
         switch (event, state) {
-        case (.replaced(_, let other), .ended): return [.end(other, .failed)]
+        case (.replaced(_, let other), .ended), (.grouped(let other), .ended): return [.end(other, .failed)]
         case (_, .ended): return []
         case (.dialled, _):
             isDialled = true
@@ -120,6 +129,7 @@ final class Bridge {
             silent.remove(leg)
             return []
         case (.ended(let leg, let cause), .transferring(let transfer)): return ended(leg, cause, during: transfer)
+        case (.ended(let leg, let cause), .grouped(let members)): return ended(leg, cause, among: members)
         case (.ended(let leg, let cause), _): return ended(leg, cause)
         case (.remoteHold(let leg, let isHeld), _): return remoteHold(leg, isHeld)
         case (.transfer(let leg), .joined): return begin(transferBy: leg)
@@ -127,6 +137,8 @@ final class Bridge {
         case (.replaced(let leg, let other), .joined): return replace(leg, by: other)
         case (.replaced(let leg, let other), .calling) where callees.contains(leg): return pickUp(by: other)
         case (.replaced(_, let other), _): return [.end(other, .failed)]
+        case (.grouped(let leg), _): return group(leg)
+        case (.parted(let leg), _): return part(leg)
         }
     }
 
@@ -138,7 +150,7 @@ final class Bridge {
         switch state {
         case .answering(let winner), .joined(let winner): leg == caller ? winner : leg == winner ? caller : nil
         case .transferring(let transfer): leg == transfer.staying ? transfer.leaving : leg == transfer.leaving ? transfer.staying : nil
-        case .calling, .ended: nil
+        case .calling, .grouped, .ended: nil
         }
     }
 
@@ -198,7 +210,7 @@ final class Bridge {
     private var isJoined: Bool {
         switch state {
         case .joined, .transferring: true
-        case .calling, .answering, .ended: false
+        case .calling, .answering, .grouped, .ended: false
         }
     }
 
@@ -223,7 +235,10 @@ final class Bridge {
 extension Bridge {
     /// The outputs for an event whose bridge is gone.
     static func orphaned(by event: Event) -> [Output] {
-        if case .replaced(_, let other) = event { [.end(other, .failed)] } else { [] }
+        switch event {
+        case .replaced(_, let other), .grouped(let other): [.end(other, .failed)]
+        default: []
+        }
     }
 }
 
@@ -286,5 +301,59 @@ extension Bridge {
         }
         (caller, callees, state) = (transfer.staying, [leaving], .joined(with: leaving))
         return [.transferFailed(by: leaving, cause)]
+    }
+}
+
+// Calls that are up are grouped by their user, and taken apart again.
+extension Bridge {
+    /// A conversation without anybody, which calls are grouped in.
+    convenience init(id: UUID) {
+        self.init(caller: id)
+        state = .grouped([])
+    }
+
+    /// The calls that talk with each other; nil where somebody is being called still.
+    var members: [UUID]? {
+        switch state {
+        case .joined(let other): [caller, other]
+        case .grouped(let members): members
+        case .calling, .answering, .transferring, .ended: nil
+        }
+    }
+
+    private func group(_ leg: UUID) -> [Output] {
+        guard let members else { return [.end(leg, .failed)] }
+        return members.contains(leg) ? [] : converse(members + [leg])
+    }
+
+    /// Nobody ends by that: one who is left waits.
+    private func part(_ leg: UUID) -> [Output] {
+        guard let members, members.contains(leg) else { return [] }
+        return converse(members.filter { $0 != leg })
+    }
+
+    /// The last one of a conversation goes with the one before.
+    private func ended(_ leg: UUID, _ cause: EndCause, among members: [UUID]) -> [Output] {
+        let left = members.filter { $0 != leg }
+        guard left.count < 2 else { return converse(left) }
+        state = .ended
+        return left.map { .end($0, cause) }
+    }
+
+    /// A far end that holds is waited for where there are two; among more of them it is only silent.
+    private func converse(_ members: [UUID]) -> [Output] {
+        let before = waiting
+        if let first = members.first { (caller, callees) = (first, Array(members.dropFirst())) }
+        heldByRemote.formIntersection(members)
+        state = members.count == 2 ? .joined(with: members[1]) : members.isEmpty ? .ended : .grouped(members)
+        let after = waiting
+        return before.filter { !after.contains($0) }.map { .hold($0, false) } + (members.isEmpty ? [] : [.conversation(members)])
+            + after.filter { !before.contains($0) }.map { .hold($0, true) }
+    }
+
+    /// Calls of two whose other one has a far end that holds.
+    private var waiting: [UUID] {
+        guard case .joined(let other) = state else { return [] }
+        return [caller, other].filter { peer(of: $0).map(heldByRemote.contains) ?? false }
     }
 }

@@ -23,6 +23,7 @@ extension CallTable {
         switch bridge.state {
         case .calling: partners = bridge.caller == leg.uuid ? bridge.callees : [bridge.caller]
         case .transferring(let transfer) where transfer.targets.contains(leg.uuid): partners = [transfer.staying]
+        case .grouped(let members): partners = members.filter { $0 != leg.uuid }
         case .answering, .joined, .transferring, .ended: partners = bridge.peer(of: leg.uuid).map { [$0] } ?? []
         }
         return partners.compactMap { self.leg($0) }

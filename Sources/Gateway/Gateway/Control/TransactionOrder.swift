@@ -15,6 +15,8 @@ public struct TransactionOrder: Sendable, Equatable {
         case end(UUID)
         /// CXSetHeldCallAction.
         case setHeld(UUID, Bool)
+        /// CXSetGroupCallAction: it talks with all that the other call, of the same line, talks with; nil: it is taken out and waits alone.
+        case setGroup(UUID, with: UUID?)
         /// CXSetMutedCallAction: the far end hears silence.
         case setMuted(UUID, Bool)
         /// CXPlayDTMFCallAction: the far end gets these keys (0–9, `*`, `#`, A–D).
@@ -40,7 +42,9 @@ extension TransactionOrder.Action {
     public var call: UUID? {
         switch self {
         case .start(let call, _): call
-        case .answer(let call), .end(let call), .setHeld(let call, _), .setMuted(let call, _), .playDTMF(let call, _): call
+        case .answer(let call), .end(let call), .setHeld(let call, _), .setGroup(let call, _), .setMuted(let call, _),
+            .playDTMF(let call, _):
+            call
         }
     }
 
@@ -51,6 +55,7 @@ extension TransactionOrder.Action {
         case .answer: "CXAnswerCallAction"
         case .end: "CXEndCallAction"
         case .setHeld: "CXSetHeldCallAction"
+        case .setGroup: "CXSetGroupCallAction"
         case .setMuted: "CXSetMutedCallAction"
         case .playDTMF: "CXPlayDTMFCallAction"
         }

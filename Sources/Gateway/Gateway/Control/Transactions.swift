@@ -53,6 +53,7 @@ final class Transactions {
         case .answer(let call): return CXAnswerCallAction(call: call)
         case .end(let call): return CXEndCallAction(call: call)
         case .setHeld(let call, let isHeld): return CXSetHeldCallAction(call: call, onHold: isHeld)
+        case .setGroup(let call, let other): return CXSetGroupCallAction(call: call, callUUIDToGroupWith: other)
         case .setMuted(let call, let isMuted): return CXSetMutedCallAction(call: call, muted: isMuted)
         case .playDTMF(let call, let digits): return CXPlayDTMFCallAction(call: call, digits: digits, type: .singleTone)
         }

@@ -133,10 +133,15 @@ extension Leg {
         return session?.tell(digits.compactMap { $0.character.asciiValue.map { DTMFPress(key: $0, duration: nil) } }, at: now) ?? false
     }
 
-    func performGroup(with other: UUID?) {
-        guard let other, let peer = line.legs[other] else { return }
-        bridge = bridge ?? peer.bridge
+    /// One that is called for another one joins its conversation; others move from one to the other.
+    func performGroup(with other: UUID?) -> Bool {
+        guard let other else { return context.part(self) }
+        guard let peer = line.legs[other] else { return false }
+        if state == .connected, peer.state == .connected { return context.group(self, with: peer) }
+        guard bridge == nil || bridge == peer.bridge else { return false }
+        bridge = peer.bridge
         media.link(to: peer.media, at: now)
+        return true
     }
 
     /// A re-INVITE that changes nothing (RFC 4028 §7.4); one that is due anyway refreshes the session, too.

@@ -90,6 +90,7 @@ extension Leg {
         let silence = context.table.shortest(\.configuration.mediaTimeout, on: self)
         var plan = MediaPlan(localAddress: context.policy.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
         if call.isHeld { plan.audio.sends = false }
+        plan.sendsSilence = sound.isMuted
         plan.detectsDTMF = configuration.media.detectsDTMF
         plan.keysBySignalling = audio.telephoneEvents.isEmpty && session?.takesInfo == true
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
@@ -97,9 +98,17 @@ extension Leg {
     }
 
     private var source: MediaSource {
+        // In a conference the others go on hearing it.
+        if case .conference(let number) = sound.place { return .conference(number) }
         if sound.isMuted { return .quiet }
-        if let music = hold.music { return .samples(music.samples, sampleRate: music.sampleRate, loops: true) }
-        return application?.source ?? .relay
+        if let music = hold.music ?? waitingMusic { return .samples(music.samples, sampleRate: music.sampleRate, loops: true) }
+        return sound.place == .alone ? .quiet : application?.source ?? .relay
+    }
+
+    /// Music for a call that is alone: that of its line.
+    private var waitingMusic: WAV? {
+        guard sound.place == .alone, case .sound(let music) = line.configuration.holdMusic else { return nil }
+        return music
     }
 
     /// nil: no more. False, and as it was, where the leg's codec cannot be made here.

@@ -13,6 +13,12 @@ protocol LegContext: AnyObject {
     /// Sends the INVITE of an outgoing leg.
     func invite(from leg: Leg, to destination: Destination, offer: [UInt8]) -> InviteSession
 
+    /// Groups a call with another one of its line. False: it cannot be.
+    func group(_ leg: Leg, with other: Leg) -> Bool
+
+    /// Takes a call out of its conversation. False: it cannot be.
+    func part(_ leg: Leg) -> Bool
+
     /// Called in the moment in which it happens; returns when all is done that has to come before the leg's next step.
     func leg(_ leg: Leg, did event: LegEvent)
 }

@@ -56,6 +56,18 @@ extension Leg {
         var hasHeard = false
         /// The far end is sent silence.
         var isMuted = false
+        /// Whom it hears.
+        var place = Place.partner
+    }
+
+    /// The other end of the sound of a leg that is in a conversation.
+    enum Place: Equatable {
+        /// The one that it talks with, or its application.
+        case partner
+        /// All others of this number.
+        case conference(UInt64)
+        /// Nobody: it waits.
+        case alone
     }
 
     /// Replacement of another leg.

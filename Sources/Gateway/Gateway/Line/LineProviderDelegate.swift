@@ -39,10 +39,7 @@ final class LineProviderDelegate: NSObject, CallSystemAudioDelegate {
     }
 
     func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) {
-        act(on: action) { leg in
-            leg.performGroup(with: action.callUUIDToGroupWith)
-            action.fulfill()
-        }
+        act(on: action) { $0.performGroup(with: action.callUUIDToGroupWith) ? action.fulfill() : action.fail() }
     }
 
     func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {

@@ -151,7 +151,7 @@ final class Ringing {
         case .calling: table.leg(bridge).map { dialling.call(next, for: $0) }
         case .transferring(let transfer) where transfer.targets.contains(leg.uuid):
             table.leg(transfer.staying).map { dialling.call(next, for: $0) }
-        case .answering, .joined, .transferring, .ended, nil: break
+        case .answering, .joined, .transferring, .grouped, .ended, nil: break
         }
     }
 }

@@ -17,7 +17,8 @@ final class Transfers {
     private let dialling: Dialling
     private let ringing: Ringing
     private let recorder: Recorder
-    private let holding: Holding
+    /// Of the two that talk with each other.
+    let holding: Holding
     private let services: LineServices
 
     init(

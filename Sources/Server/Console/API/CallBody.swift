@@ -19,7 +19,7 @@ struct CallBody: Encodable {
     var from: String?, to: String?
     var isOutgoing: Bool, isOnHold: Bool, isMuted: Bool, hasConnected: Bool, hasEnded: Bool
     var isHeldByRemote: Bool
-    var groupedWith: String?
+    var groupedWith: [String]
     var sipCallID: String?
     var sipStatus: Int64?
     var codec: String?
@@ -27,13 +27,14 @@ struct CallBody: Encodable {
     var endReason: String?
     var media: Heard?
 
-    init(_ call: CallState) {
+    /// - Parameter others: of its conversation.
+    init(_ call: CallState, with others: [CallUUID]) {
         (id, line, state) = (call.id.description, call.line.description, call.phase)
         direction = call.isOutgoing ? "outgoing" : "incoming"
         (handle, from, to) = (call.remote?.description, call.from?.description, call.to?.description)
         (isOutgoing, isOnHold, isMuted, isHeldByRemote) = (call.isOutgoing, call.isOnHold, call.isMuted, call.isHeldByRemote)
         (hasConnected, hasEnded) = (call.connected != nil, call.phase == .ended)
-        groupedWith = call.group?.description
+        groupedWith = others.map(\.description)
         (sipCallID, sipStatus, codec) = (call.callID?.description, call.status, call.codec?.description)
         began = Timestamp(call.begun).description
         (connected, ended) = (call.connected.map { Timestamp($0).description }, call.ended.map { Timestamp($0).description })

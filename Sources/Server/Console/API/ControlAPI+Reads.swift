@@ -10,16 +10,32 @@ extension ControlAPI {
         var calls: [CallBody]
     }
 
+    struct Groups: Encodable {
+        struct Group: Encodable {
+            var line: String
+            var isConference: Bool
+            var calls: [String]
+        }
+
+        var position: String?
+        var groups: [Group]
+    }
+
     func addReads(to routes: inout HTTPRoutes) {
         routes.on(.get, "/v1/calls") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
                 JSONBody.reply(.ok, Calls(position: hub.position?.description, calls: try calls(ask.request.target, ask.grant)))
             }
         }
+        routes.on(.get, "/v1/groups") { [unowned self] ask, responder in
+            answer(ask, responder) { () throws(Problem) in
+                JSONBody.reply(.ok, Groups(position: hub.position?.description, groups: groups(ask.grant)))
+            }
+        }
         routes.on(.get, "/v1/snapshot") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
                 let calls = hub.view.calls.values.filter { $0.phase != .ended && ask.grant.covers($0.line) }
-                return JSONBody.reply(.ok, Calls(position: hub.position?.description, calls: Self.bodies(calls)))
+                return JSONBody.reply(.ok, Calls(position: hub.position?.description, calls: bodies(calls)))
             }
         }
         routes.on(.get, "/v1/calls/{id}") { [unowned self] ask, responder in
@@ -28,7 +44,7 @@ extension ControlAPI {
                 guard let call = hub.view.calls[CallUUID(id)], ask.grant.covers(call.line) else {
                     throw .notFound("there is no call \(id)")
                 }
-                return JSONBody.reply(.ok, CallBody(call))
+                return JSONBody.reply(.ok, body(call))
             }
         }
     }
@@ -43,12 +59,24 @@ extension ControlAPI {
             phases = [phase]
         }
         let line = target["line"].map { Text($0) }
-        return Self.bodies(
+        return bodies(
             hub.view.calls.values.filter { phases.contains($0.phase) && (line == nil || $0.line == line) && grant.covers($0.line) })
     }
 
     /// Oldest first.
-    private static func bodies(_ calls: [CallState]) -> [CallBody] {
-        calls.sorted { ($0.begun, $0.sequence) < ($1.begun, $1.sequence) }.map(CallBody.init)
+    private func bodies(_ calls: [CallState]) -> [CallBody] {
+        calls.sorted { ($0.begun, $0.sequence) < ($1.begun, $1.sequence) }.map(body)
+    }
+
+    private func body(_ call: CallState) -> CallBody {
+        CallBody(call, with: call.phase == .ended ? call.groupedWith : hub.view.conversations.others(than: call.id))
+    }
+
+    /// Conversations, in the order in which they began. The calls of one are of one line.
+    private func groups(_ grant: AccessGrant) -> [Groups.Group] {
+        hub.view.conversations.all.compactMap { members in
+            guard let line = members.first.flatMap({ hub.view.calls[$0]?.line }), grant.covers(line) else { return nil }
+            return Groups.Group(line: line.description, isConference: members.count > 2, calls: members.map(\.description))
+        }
     }
 }

@@ -46,6 +46,9 @@ extension ControlAPI {
             oneAction(ask, responder) { (form: MuteForm) in TransactionBody.Action(type: "CXSetMutedCallAction", muted: form.muted ?? true)
             }
         }
+        routes.on(.post, "/v1/calls/{id}/group") { [unowned self] ask, responder in
+            oneAction(ask, responder) { (form: GroupForm) in TransactionBody.Action(type: "CXSetGroupCallAction", with: form.with) }
+        }
         routes.on(.post, "/v1/calls/{id}/digits") { [unowned self] ask, responder in
             oneAction(ask, responder) { (form: DigitsForm) in TransactionBody.Action(type: "CXPlayDTMFCallAction", digits: form.digits) }
         }
@@ -137,6 +140,7 @@ extension ControlAPI {
 private struct EmptyForm: Decodable {}
 private struct HoldForm: Decodable { var onHold: Bool? }
 private struct MuteForm: Decodable { var muted: Bool? }
+private struct GroupForm: Decodable { var with: UUID? }
 private struct DigitsForm: Decodable { var digits: String }
 private struct TransferForm: Decodable { var to: String }
 private struct StartForm: Decodable {

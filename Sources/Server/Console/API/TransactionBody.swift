@@ -18,6 +18,8 @@ struct TransactionBody: Decodable {
         var onHold: Bool?
         var muted: Bool?
         var digits: String?
+        /// A call of the group that is joined.
+        var with: UUID?
     }
 
     var id: UUID?
@@ -73,6 +75,7 @@ extension TransactionBody.Action {
         case "CXAnswerCallAction": return .answer(try known(place))
         case "CXEndCallAction": return .end(try known(place))
         case "CXSetHeldCallAction": return .setHeld(try known(place), try Self.flag(onHold, "\(place).onHold"))
+        case "CXSetGroupCallAction": return .setGroup(try known(place), with: with)
         case "CXSetMutedCallAction": return .setMuted(try known(place), try Self.flag(muted, "\(place).muted"))
         case "CXPlayDTMFCallAction":
             guard let digits, !digits.isEmpty, digits.count <= 64, digits.allSatisfy({ DTMFDigit($0) != nil }) else {
@@ -85,7 +88,8 @@ extension TransactionBody.Action {
     }
 
     static let types = [
-        "CXStartCallAction", "CXAnswerCallAction", "CXEndCallAction", "CXSetHeldCallAction", "CXSetMutedCallAction", "CXPlayDTMFCallAction",
+        "CXStartCallAction", "CXAnswerCallAction", "CXEndCallAction", "CXSetHeldCallAction", "CXSetGroupCallAction", "CXSetMutedCallAction",
+        "CXPlayDTMFCallAction",
     ]
 
     private func known(_ place: String) throws(Problem) -> UUID {

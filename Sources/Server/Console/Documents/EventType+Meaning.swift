@@ -15,7 +15,16 @@ extension EventType {
     }
 
     /// Details that are told besides those of the journal (``PublicEvent/add(_:)``).
-    var additions: [JournalEvent.Kind.Detail] { self == .callEnded ? [Self.status] : [] }
+    var additions: [JournalEvent.Kind.Detail] {
+        switch self {
+        case .callEnded: [Self.status]
+        case .callGrouped: [Self.with]
+        default: []
+        }
+    }
+
+    private static let with = JournalEvent.Kind.Detail(
+        key: .with, isOptional: true, meaning: "a call of the group that is joined; absent: it waits alone")
 
     private static let status = JournalEvent.Kind.Detail(
         key: .status, isOptional: true, meaning: "of the final response that decided; absent where there was none")

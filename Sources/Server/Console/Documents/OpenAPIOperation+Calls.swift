@@ -37,6 +37,9 @@ extension OpenAPIOperation {
             method: .get, path: "/v1/snapshot", id: "getSnapshot", summary: "List the calls that are up, to go on with events from there",
             answers: [.json(.ok, "calls, and the position to go on from", "Calls")]),
         OpenAPIOperation(
+            method: .get, path: "/v1/groups", id: "getGroups", summary: "List conversations: who talks with whom",
+            answers: [.json(.ok, "groups", "Groups")]),
+        OpenAPIOperation(
             method: .get, path: "/v1/calls/{id}", id: "getCall", summary: "Tell of a call",
             details: "One that is up, or one of the last thousand that ended.", answers: [.json(.ok, "the call", "Call"), noCall]),
         short("/v1/calls", "startCall", "Start a call of a line", .always("StartForm", ["number": ["line": "1001", "to": "1002"]])),
@@ -44,6 +47,9 @@ extension OpenAPIOperation {
         short("/v1/calls/{id}/end", "endCall", "End a call", .maybe("ActionForm", ["performed": ["wait": "performed"]])),
         short("/v1/calls/{id}/hold", "holdCall", "Put a call on hold, or take it off", .maybe("HoldForm", ["off": ["onHold": false]])),
         short("/v1/calls/{id}/mute", "muteCall", "Send the far end silence, or sound again", .maybe("MuteForm", ["off": ["muted": false]])),
+        short(
+            "/v1/calls/{id}/group", "groupCall", "Group a call with another one, or take it out of its group",
+            .maybe("GroupForm", ["with": ["with": exampleCall]])),
         short("/v1/calls/{id}/digits", "playDigits", "Send keys to the far end", .always("DigitsForm", ["keys": ["digits": "12#"]])),
         OpenAPIOperation(
             method: .post, path: "/v1/calls/{id}/transfer", id: "transferCall", summary: "Ask the far end to call somebody else (REFER)",

@@ -7,6 +7,16 @@ extension OpenAPISchemas {
         "Calls": .object(
             "Calls, oldest first, as they were when the event at `position` had happened.",
             [.maybe("position", position), .always("calls", .list(of: .reference("Call")))]),
+        "Groups": .object(
+            "Conversations, as they were when the event at `position` had happened.",
+            [.maybe("position", position), .always("groups", .list(of: .reference("Group"), "in the order in which they began"))]),
+        "Group": .object(
+            "Calls that hear each other; one that waits, or talks with an application, is alone in its group.",
+            [
+                .always("line", .text("the number of their line")),
+                .always("isConference", .flag("they are more than two")),
+                .always("calls", .list(of: .uuid(""), "in the order in which they came")),
+            ]),
         "Lines": .object("The lines, in the order of the configuration.", [.always("lines", .list(of: .reference("Line")))]),
         "Recents": .object("Recent calls of a line, the newest first.", [.always("recents", .list(of: .reference("Recent")))]),
     ]
@@ -27,7 +37,7 @@ extension OpenAPISchemas {
             .always("hasConnected", .flag("it was answered")),
             .always("hasEnded", .flag("it is over")),
             .always("isHeldByRemote", .flag("the far end holds")),
-            .maybe("groupedWith", .uuid("a call of the group that it joined")),
+            .always("groupedWith", .list(of: .uuid(""), "the other calls of its conversation")),
             .maybe("sipCallID", .text("the Call-ID of its dialog")),
             .maybe("sipStatus", .number("the final response that decided")),
             .maybe("codec", .text("of its sound")),

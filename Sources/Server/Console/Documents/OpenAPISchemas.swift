@@ -59,6 +59,7 @@ enum OpenAPISchemas {
         "ActionForm": form("Nothing, or how the answer comes."),
         "HoldForm": form("Whether to hold.", [.optional("onHold", .flag("false: take it off hold", ["default": true]))]),
         "MuteForm": form("Whether to mute.", [.optional("muted", .flag("false: send its sound again", ["default": true]))]),
+        "GroupForm": form("Whom to group it with.", [.maybe("with", .uuid("a call of the same line; absent or null: it waits alone"))]),
         "DigitsForm": form("Keys to send.", [.always("digits", digits)]),
         "TransferForm": .object("Whom the far end is to call.", [.always("to", .text("a SIP URI"))]),
         "DoNotDisturb": .object("Whether the line does not take calls, VIPs aside.", [.always("on", .flag("it is on"))]),
@@ -73,6 +74,10 @@ enum OpenAPISchemas {
         ("Answer", "An incoming call is answered; the first device that answers joins.", []),
         ("End", "A call is ended, declined or given up.", []),
         ("SetHeld", "A call is put on hold, or taken off.", [.always("onHold", .flag("to hold, or not"))]),
+        (
+            "SetGroup", "A call moves into the conversation of another one of its line: three or more hear each other.",
+            [.maybe("with", .uuid("the other call; absent or null: it is taken out of all, and waits alone"))]
+        ),
         ("SetMuted", "The far end hears silence, or sound again.", [.always("muted", .flag("to mute, or not"))]),
         ("PlayDTMF", "The far end gets keys.", [.always("digits", digits)]),
     ]

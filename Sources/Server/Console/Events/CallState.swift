@@ -18,8 +18,10 @@ struct CallState: Sendable {
     var isOnHold = false, isMuted = false
     /// The far end holds.
     var isHeldByRemote = false
-    /// A call of the group that it joined.
-    var group: CallUUID?
+    /// A call of the group that it moved to last; nil where it left its group.
+    var joined: CallUUID?
+    /// Of a call that has ended: the others of its conversation.
+    var groupedWith: [CallUUID] = []
     var callID: Text?, codec: Text?
     /// The status of the final response to the INVITE.
     var status: Int64?
@@ -57,7 +59,6 @@ struct CallState: Sendable {
         case .sipSent, .sipReceived: noteMessage(details)
         case .reportConnecting: if phase == .ringing { phase = .connecting }
         case .remoteHold: isHeldByRemote = details.flag(.on)
-        case .performGroup: group = details.uuid(.with)
         case .mediaOpened, .mediaUpdated: codec = details.text(.codec)?.detached ?? codec
         case .mediaStopped:
             (received, sent) = (details.number(.received) ?? received, details.number(.packets) ?? sent)

@@ -17,6 +17,9 @@ struct CallsView {
     private var requests: [CallUUID: (from: Text?, to: Text?, callID: Text?)] = [:]
     /// Actions that were asked for and switch something, until they are done.
     private var switching: [CallUUID: Bool] = [:]
+    /// Actions that were asked for and move a call, until they are done: a call of the group that is joined, or nil.
+    private var moving: [CallUUID: CallUUID?] = [:]
+    private(set) var conversations = Conversations()
 
     /// Takes an event; its type outside, where it is told.
     mutating func note(_ event: borrowing JournalEvent) -> EventType? {
@@ -25,6 +28,7 @@ struct CallsView {
         guard let call = event.call else { return type }
         if calls[call] != nil {
             calls[call]?.note(event, as: type, isOn: isOn)
+            noteMove(of: call, event)
             if event.kind == .callEnded { noteEnd(of: call) }
         } else if event.kind == .inviteReceived {
             let details = event.details
@@ -35,6 +39,7 @@ struct CallsView {
         } else if var state = CallState(event) {
             if let request = requests.removeValue(forKey: call) { (state.from, state.to, state.callID) = request }
             calls[call] = state
+            conversations.begin(call)
         }
         return type
     }
@@ -44,7 +49,7 @@ struct CallsView {
 
     /// Calls of another run are over, and so are its actions.
     private mutating func begin() {
-        (requests, switching) = ([:], [:])
+        (requests, switching, moving) = ([:], [:], [:])
         for call in calls.values where call.phase != .ended {
             calls[call.id]?.phase = .ended
             calls[call.id]?.endReason = "gatewayKilled"
@@ -64,7 +69,23 @@ struct CallsView {
         }
     }
 
+    private mutating func noteMove(of call: CallUUID, _ event: borrowing JournalEvent) {
+        let details = event.details
+        switch event.kind {
+        case .performGroup: if let action = details.uuid(.action) { moving[action] = .some(details.uuid(.with)) }
+        case .actionFailed, .actionTimedOut: if let action = details.uuid(.action) { moving[action] = nil }
+        case .actionFulfilled:
+            guard let other = details.uuid(.action).flatMap({ moving.removeValue(forKey: $0) }) else { return }
+            calls[call]?.joined = other
+            if let other { conversations.move(call, to: other) } else { conversations.begin(call) }
+        case .transferred: if let other = details.uuid(.with) { conversations.move(call, to: other) }
+        default: break
+        }
+    }
+
     private mutating func noteEnd(of call: CallUUID) {
+        calls[call]?.groupedWith = conversations.others(than: call)
+        conversations.end(call)
         ended.append(call)
         guard ended.count > Self.mostEnded, let oldest = ended.popFirst() else { return }
         calls[oldest] = nil

@@ -70,7 +70,7 @@ final class EventHub {
         position = EventPosition(run: run, sequence: event.sequence)
         if let type = view.note(event) {
             var told = PublicEvent(event, type, run: run)
-            if type == .callEnded, let call = event.call.flatMap({ view.calls[$0] }) { told.add(call) }
+            if let call = event.call.flatMap({ view.calls[$0] }) { told.add(call) }
             tell(told, at: now)
         }
         onEvent?(event)

@@ -22,10 +22,18 @@ struct PublicEvent: Sendable {
         }
     }
 
-    /// Adds the SIP status of the call, for a reader that keeps no state.
+    /// Adds what a reader that keeps no state would not know: of an end the SIP status, of a move a call of the group that is joined.
     mutating func add(_ call: CallState) {
-        guard let status = call.status, !details.contains(where: { $0.key == .status }) else { return }
-        details.append((.status, .number(status)))
+        switch type {
+        case .callEnded: add(.status, call.status.map { .number($0) })
+        case .callGrouped: add(.with, call.joined.map { .uuid($0) })
+        default: break
+        }
+    }
+
+    private mutating func add(_ key: JournalEvent.Key, _ value: JournalEvent.Value?) {
+        guard let value, !details.contains(where: { $0.key == key }) else { return }
+        details.append((key, value))
     }
 
     /// An event in JSON, but for what each reader has of its own.

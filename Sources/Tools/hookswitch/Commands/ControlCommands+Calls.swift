@@ -99,6 +99,18 @@ struct MuteCommand: ExplainedCommand {
     func run() throws { try options.transact("/v1/calls/\(call.inPath)/mute", ["muted": .flag(!off)]) }
 }
 
+struct GroupCommand: ExplainedCommand {
+    static let exits = ControlOptions.exits
+    static let configuration = CommandConfiguration(
+        commandName: "group", abstract: "Move a call into the conversation of another one, or let it wait alone (CXSetGroupCallAction).",
+        discussion: "Three calls or more hear each other. \(ExitStatus.sentence(exits))")
+    @Argument(help: "The call's UUID.") var call: String
+    @Option(help: "The UUID of a call of the same line (default: none: it is taken out of its conversation, and waits).") var with: String?
+    @OptionGroup var options: TransactionOptions
+
+    func run() throws { try options.transact("/v1/calls/\(call.inPath)/group", with.map { ["with": .text($0)] } ?? [:]) }
+}
+
 struct DTMFCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
     static let configuration = CommandConfiguration(
