@@ -17,7 +17,8 @@ import Foundation
             CommandGroup(
                 name: "Steer a gateway that runs (over its control socket)",
                 subcommands: [
-                    StartCommand.self, AnswerCallCommand.self, HangupCommand.self, HoldCommand.self, MuteCommand.self, GroupCommand.self, DTMFCommand.self,
+                    StartCommand.self, AnswerCallCommand.self, HangupCommand.self, HoldCommand.self, MuteCommand.self, GroupCommand.self,
+                    DTMFCommand.self,
                     TransferCommand.self, LinesCommand.self, RecentsCommand.self, DNDCommand.self, BlockCommand.self, EventsCommand.self,
                     StatusCommand.self, DrainCommand.self, ReloadCommand.self, TokenCommand.self,
                 ])
