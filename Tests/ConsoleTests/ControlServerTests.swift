@@ -138,14 +138,16 @@ extension RealTime {
         @Test func `actions become those of CallKit, in their order`() throws {
             let id = Self.call.uuidString,
                 text =
-                    #"{"line": "1001", "actions": [{"type": "CXStartCallAction", "call": "\#(id)", "handle": {"value": "+391"}}, {"type": "CXAnswerCallAction", "call": "\#(id)"}, {"type": "CXSetHeldCallAction", "call": "\#(id)", "onHold": true}, {"type": "CXSetMutedCallAction", "call": "\#(id)", "muted": false}, {"type": "CXPlayDTMFCallAction", "call": "\#(id)", "digits": "1*A"}, {"type": "CXEndCallAction", "call": "\#(id)"}]}"#
+                    #"{"line": "1001", "actions": [{"type": "CXStartCallAction", "call": "\#(id)", "handle": {"value": "+391"}}, {"type": "CXAnswerCallAction", "call": "\#(id)"}, {"type": "CXSetHeldCallAction", "call": "\#(id)", "onHold": true}, {"type": "CXSetMutedCallAction", "call": "\#(id)", "muted": false}, {"type": "CXSetGroupCallAction", "call": "\#(id)", "with": "\#(id)"}, {"type": "CXSetGroupCallAction", "call": "\#(id)"}, {"type": "CXPlayDTMFCallAction", "call": "\#(id)", "digits": "1*A"}, {"type": "CXEndCallAction", "call": "\#(id)"}]}"#
             #expect(try ask("POST", "/v1/transactions", text).status == 202)
             let order = try #require(gateway.state.withLock { $0.orders.first })
             #expect(order.line == "1001")
             #expect(
                 order.actions == [
                     .start(call: Self.call, CallRequest(handle: CXHandle(type: .phoneNumber, value: "+391"))), .answer(Self.call),
-                    .setHeld(Self.call, true), .setMuted(Self.call, false), .playDTMF(Self.call, digits: "1*A"), .end(Self.call),
+                    .setHeld(Self.call, true), .setMuted(Self.call, false),
+                    .setGroup(Self.call, with: Self.call), .setGroup(Self.call, with: nil), .playDTMF(Self.call, digits: "1*A"),
+                    .end(Self.call),
                 ])
         }
 
@@ -210,6 +212,50 @@ extension RealTime {
             }
             #expect(try ask("POST", "/v1/calls/\(UUID())/end").status == 404)
             #expect(try ask("POST", "/v1/calls/x/end").status == 400)
+        }
+
+        @Test func `conversations are read as actions and transfers make them`() throws {
+            let other = UUID(uuidString: "0B000000-0000-4000-8000-000000000002")!, action = CallUUID(UUID())
+            tell(1, .gatewayStarted, call: nil, [.run: "0123456789abcdef"])
+            tell(2, .performStart)
+            tell(3, .performStart, call: other)
+            tell(4, .performGroup, call: other, [.action: .uuid(action), .with: .init(Self.call)])
+            tell(5, .actionFulfilled, call: other, [.action: .uuid(action), .class: "group"])
+            try wait { (try? ask("GET", "/v1/groups").body["position"] as? String) == "01234567.5" }
+            let groups = try #require(try ask("GET", "/v1/groups").body["groups"] as? [[String: Any]])
+            #expect(groups.map { $0["calls"] as? [String] } == [[Self.call.uuidString, other.uuidString]])
+            #expect(groups.first?["line"] as? String == "1001" && groups.first?["isConference"] as? Bool == false)
+            #expect(try ask("GET", "/v1/calls/\(Self.call)").body["groupedWith"] as? [String] == [other.uuidString])
+            #expect(try ask("POST", "/v1/calls/\(other)/group", #"{"with": "\#(Self.call)"}"#).status == 202)
+            #expect(try ask("POST", "/v1/calls/\(other)/group").status == 202)
+            let orders = gateway.state.withLock { $0.orders.map(\.actions) }
+            #expect(orders == [[.setGroup(other, with: Self.call)], [.setGroup(other, with: nil)]])
+        }
+
+        @Test func `a token for some lines sees nothing of the calls of others that a transfer joined`() throws {
+            let file = AccessTokenFile(path: FileManager.default.temporaryDirectory.appending(path: "tokens-\(UUID()).json").path)
+            defer { unlink(file.path) }
+            let (kept, secret) = AccessToken.make(name: "a", scopes: [.read], lines: ["1001"], expires: nil), other = CallUUID(UUID())
+            try file.write([kept])
+            let server = try ControlServer(path: nil, addresses: [anyLoopbackPort], tokens: file, version: "1.2.3")
+            server.begin(gateway) {}
+            func note(_ sequence: UInt64, _ kind: JournalEvent.Kind, _ call: CallUUID?, _ line: Text, _ details: JournalEvent.Details = [:])
+            {
+                server.note(JournalEvent(sequence: sequence, time: .zero, call: call, line: line, kind: kind, details: details))
+            }
+            func ask(_ path: String) throws -> [String: Any] {
+                let visitor = try Visitor(to: try #require(server.addresses.first))
+                visitor.write(Self.request("GET", path, nil, "Authorization: Bearer \(secret)\r\n"))
+                return try Self.read(visitor).body
+            }
+            note(1, .gatewayStarted, nil, "", [.run: "0123456789abcdef"])
+            note(2, .performStart, CallUUID(Self.call), "1001")
+            note(3, .performStart, other, "1002")
+            note(4, .transferred, CallUUID(Self.call), "1001", [.with: .uuid(other)])
+            try wait { (try? ask("/v1/groups")["position"] as? String) == "01234567.4" }
+            let groups = try #require(try ask("/v1/groups")["groups"] as? [[String: Any]])
+            #expect(groups.map { $0["calls"] as? [String] } == [[Self.call.uuidString]] && groups[0]["line"] as? String == "1001")
+            #expect((try ask("/v1/calls/\(Self.call)")["groupedWith"] as? [String])?.isEmpty == true)
         }
 
         @Test func `calls are read at a position, by line and state`() throws {

@@ -91,6 +91,32 @@ extension Calls {
             try await gateway.stop().expectNothingLeft()
         }
 
+        @Test func `callers of an application are grouped, and the one that is left waits`() async throws {
+            let gateway = try await Gateway.start(), data = gateway.folder.file("data")
+            let events = try Program(Place.hookswitch, ["events", "--types", "media.started,call.grouped", "--data", data])
+            try await eventually("somebody reads") { try await steer(gateway, "status", "--json").lines.joined().contains("\"readers\":1") }
+            var phones: [Program] = [], calls: [String] = []
+            for _ in 0..<3 {
+                phones.append(try Program(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "60"]))
+                try await eventually("it is up") { events.lines.all.count == phones.count }
+                calls.append(try #require(Self.object(events.lines.all[phones.count - 1])["call"] as? String))
+            }
+            for other in calls.dropFirst() { #expect(try await steer(gateway, "group", other, "--with", calls[0]).code == 0) }
+            #expect(try await steer(gateway, "group", calls[2]).lines == ["\(calls[2]) fulfilled"])
+            #expect(try await steer(gateway, "hangup", calls[0], "--wait", "performed").code == 0)
+            for phone in phones.prefix(2) { _ = try await phone.exitCode(within: .seconds(20)) }
+            #expect(try await steer(gateway, "calls").lines.map { $0.hasPrefix(calls[2]) } == [true])
+            #expect(try await steer(gateway, "hangup", calls[2]).code == 0)
+            _ = try await phones[2].exitCode(within: .seconds(20))
+            let told = try events.lines.all.dropFirst(3).map { line in
+                (try Self.object(line)["data"] as? [String: Any])?["with"] as? String
+            }
+            #expect(told == [calls[0], calls[0], nil])
+            let journal = try await gateway.stop()
+            journal.expectNothingLeft()
+            _ = try await events.exitCode(within: .seconds(20))
+        }
+
         @Test func `over TCP a token is shown, and what it does not permit is refused`() async throws {
             let ports = try await Ports.take(1)
             var setup = Gateway.Setup()

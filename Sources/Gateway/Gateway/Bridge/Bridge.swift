@@ -326,7 +326,7 @@ extension Bridge {
         return members.contains(leg) ? [] : converse(members + [leg])
     }
 
-    /// Nobody ends by that: one who is left waits.
+    /// A call that is left alone waits, and does not end.
     private func part(_ leg: UUID) -> [Output] {
         guard let members, members.contains(leg) else { return [] }
         return converse(members.filter { $0 != leg })

@@ -70,7 +70,7 @@ final class Grouping {
         if isHolding { table.tell(bridge, .remoteHold(leg.uuid, true)) }
     }
 
-    /// Who called it talks with somebody of its line from here on.
+    /// The caller of an application talks with another call from here on.
     private func leaveApplication(_ leg: Leg) {
         leg.application = nil
         context.timers.arm(.application, of: leg, after: nil)

@@ -56,11 +56,11 @@ extension Leg {
         var hasHeard = false
         /// The far end is sent silence.
         var isMuted = false
-        /// Whom it hears.
+        /// The other end of its sound.
         var place = Place.partner
     }
 
-    /// The other end of the sound of a leg that is in a conversation.
+    /// The other end of the sound of a leg.
     enum Place: Equatable {
         /// The one that it talks with, or its application.
         case partner

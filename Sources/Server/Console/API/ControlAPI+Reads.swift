@@ -35,7 +35,7 @@ extension ControlAPI {
         routes.on(.get, "/v1/snapshot") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
                 let calls = hub.view.calls.values.filter { $0.phase != .ended && ask.grant.covers($0.line) }
-                return JSONBody.reply(.ok, Calls(position: hub.position?.description, calls: bodies(calls)))
+                return JSONBody.reply(.ok, Calls(position: hub.position?.description, calls: bodies(calls, ask.grant)))
             }
         }
         routes.on(.get, "/v1/calls/{id}") { [unowned self] ask, responder in
@@ -44,7 +44,7 @@ extension ControlAPI {
                 guard let call = hub.view.calls[CallUUID(id)], ask.grant.covers(call.line) else {
                     throw .notFound("there is no call \(id)")
                 }
-                return JSONBody.reply(.ok, body(call))
+                return JSONBody.reply(.ok, body(call, ask.grant))
             }
         }
     }
@@ -60,23 +60,30 @@ extension ControlAPI {
         }
         let line = target["line"].map { Text($0) }
         return bodies(
-            hub.view.calls.values.filter { phases.contains($0.phase) && (line == nil || $0.line == line) && grant.covers($0.line) })
+            hub.view.calls.values.filter { phases.contains($0.phase) && (line == nil || $0.line == line) && grant.covers($0.line) }, grant)
     }
 
     /// Oldest first.
-    private func bodies(_ calls: [CallState]) -> [CallBody] {
-        calls.sorted { ($0.begun, $0.sequence) < ($1.begun, $1.sequence) }.map(body)
+    private func bodies(_ calls: [CallState], _ grant: AccessGrant) -> [CallBody] {
+        calls.sorted { ($0.begun, $0.sequence) < ($1.begun, $1.sequence) }.map { body($0, grant) }
     }
 
-    private func body(_ call: CallState) -> CallBody {
-        CallBody(call, with: call.phase == .ended ? call.groupedWith : hub.view.conversations.others(than: call.id))
+    private func body(_ call: CallState, _ grant: AccessGrant) -> CallBody {
+        let others = call.phase == .ended ? call.groupedWith : hub.view.conversations.others(than: call.id)
+        return CallBody(call, with: others.filter { shows($0, to: grant) })
     }
 
-    /// Conversations, in the order in which they began. The calls of one are of one line.
+    /// Conversations, in the order in which they began.
     private func groups(_ grant: AccessGrant) -> [Groups.Group] {
         hub.view.conversations.all.compactMap { members in
-            guard let line = members.first.flatMap({ hub.view.calls[$0]?.line }), grant.covers(line) else { return nil }
-            return Groups.Group(line: line.description, isConference: members.count > 2, calls: members.map(\.description))
+            let shown = members.filter { shows($0, to: grant) }
+            guard let line = shown.first.flatMap({ hub.view.calls[$0]?.line }) else { return nil }
+            return Groups.Group(line: line.description, isConference: members.count > 2, calls: shown.map(\.description))
         }
+    }
+
+    /// After a transfer a conversation may have calls of other lines, which a token for some lines does not see.
+    private func shows(_ call: CallUUID, to grant: AccessGrant) -> Bool {
+        grant.lines == nil || hub.view.calls[call].map { grant.covers($0.line) } ?? false
     }
 }

@@ -13,7 +13,7 @@ extension OpenAPISchemas {
         "Group": .object(
             "Calls that hear each other; one that waits, or talks with an application, is alone in its group.",
             [
-                .always("line", .text("the number of their line")),
+                .always("line", .text("the number of the first call's line; a transfer may join calls of several")),
                 .always("isConference", .flag("they are more than two")),
                 .always("calls", .list(of: .uuid(""), "in the order in which they came")),
             ]),

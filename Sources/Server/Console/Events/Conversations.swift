@@ -1,8 +1,9 @@
 import CallJournal
 
-/// Who talks with whom: the group of each call that is up.
+/// The conversation of each call that is up: the calls that talk with each other.
 ///
-/// Calls of a conversation are one call group of CallKit's, but for those that a transfer joined: they keep their groups.
+/// Calls of a conversation are one call group of CallKit's, but for those that a transfer joined: they keep their groups, and may be of
+/// different lines.
 struct Conversations {
     private var numbers: [CallUUID: Int] = [:]
     private var members: [Int: [CallUUID]] = [:]
