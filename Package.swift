@@ -31,6 +31,7 @@ let package = Package(
     products: [
         .library(name: "CallKit", targets: ["CallKit", "AVFoundation", "PushKit", "Intents", "UIKit"]),
         .library(name: "CallApp", targets: ["CallApp", "Audio", "Media", "Primitives", "SDP"]),
+        .library(name: "HookswitchClient", targets: ["HookswitchClient"]),
         .library(name: "SIP", targets: ["SIP"]),
         .library(name: "SDP", targets: ["SDP"]),
         .library(name: "RTP", targets: ["RTP"]),
@@ -70,6 +71,10 @@ let package = Package(
         .target(
             name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "Primitives"], path: "Sources/System/Runtime",
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]),
+
+        .target(
+            name: "HookswitchClient", dependencies: ["HTTP", "Primitives", "Runtime"], path: "Sources/Client/HookswitchClient",
+            swiftSettings: strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
 
         .target(
             name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], path: "Sources/Engines/UserAgent", swiftSettings: strict),
@@ -126,10 +131,15 @@ let package = Package(
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "CallKit", "Console", "Gateway", "HTTP", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store",
+                "Audio", "CallKit", "Console", "Gateway", "HTTP", "HookswitchClient", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP",
+                "Store",
                 "UserAgent",
                 "Workbench", .argumentParser, .log, .yams,
             ], path: "Sources/Tools/hookswitch", swiftSettings: strict),
+
+        // What the guide of the control interface shows: the client as another package has it.
+        .executableTarget(
+            name: "client-example", dependencies: ["HookswitchClient"], path: "Examples/ClientExample", swiftSettings: strict),
 
         // Run by scripts/bench and the tests; of no product.
         .systemLibrary(name: "CSRTPOracle", path: "Tests/CSRTPOracle", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
@@ -190,7 +200,8 @@ let package = Package(
         tests("CallJournal", ["CallKit", "SDP", "SIP"]),
         tests("Calls", ["CallKit", "SIP"]),
         tests("Gateway", ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "Media", "SIP", "Runtime", "UserAgent"]),
+        tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "SIP", "Runtime", "UserAgent"]),
+        tests("HookswitchClient", ["HTTP", "Runtime"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(
@@ -199,7 +210,12 @@ let package = Package(
                 "Audio", "Console", "Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench",
                 .histogram,
             ]),
-        tests("hookswitch", ["Audio", "Console", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser, .log]),
+        tests(
+            "hookswitch",
+            [
+                "Audio", "Console", "Gateway", "HookswitchClient", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser,
+                .log,
+            ]),
         .testTarget(
             name: "RequirementTests",
             dependencies: [

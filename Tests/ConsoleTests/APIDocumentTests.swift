@@ -101,9 +101,9 @@ import Testing
     }
 
     @Test func `server, problem and outcome have the fields of their schemas`() throws {
-        let server = ControlAPI.Server(version: "1", run: "a", position: "a.1", calls: 0, readers: 0, isRunning: true)
+        let server = ControlAPI.Server(version: "1", run: "a", position: "a.1", started: "", calls: 0, readers: 0, isRunning: true)
         try Self.expect("Server", full: server, least: ControlAPI.Server(version: "1", calls: 0, readers: 0, isRunning: true))
-        try Self.expect("Problem", full: Problem.notRunning, least: Problem.notRunning)
+        try Self.expect("Problem", full: Problem(gone: EventPosition(run: "a", sequence: 1)), least: Problem.notRunning)
         let action = TransactionDesk.Body.Action(id: UUID(), type: "CXEndCallAction", call: UUID(), state: .accepted)
         func outcome(_ position: String?) -> TransactionDesk.Body {
             TransactionDesk.Body(state: "accepted", id: UUID(), line: "1001", position: position, actions: [action])

@@ -11,7 +11,7 @@ import Testing
 @testable import Gateway
 
 /// A gateway that answers from a script, at once or when it is told to.
-private final class ScriptedGateway: GatewayControl {
+final class ScriptedGateway: GatewayControl {
     struct State {
         var orders: [TransactionOrder] = []
         var error: TransactionOrderError?

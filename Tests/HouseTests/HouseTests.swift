@@ -9,6 +9,7 @@ import Testing
         "Apple": ["AVFoundation": 0, "PushKit": 0, "Intents": 0, "UIKit": 1, "CallKit": 1],
         "System": ["CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "Runtime": 2],
         "Engines": ["CallJournal": 2, "UserAgent": 3, "Media": 3],
+        "Client": ["HookswitchClient": 3],
         "Calls": ["Calls": 4],
         "Gateway": ["Gateway": 5],
         "Server": ["Console": 6, "Store": 6],

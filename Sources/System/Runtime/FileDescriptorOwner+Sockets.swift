@@ -39,13 +39,13 @@ extension FileDescriptorOwner {
         return socket
     }
 
-    /// A blocking socket that is connected to one in the file system.
-    public static func local(connecting path: String) throws(SocketError) -> FileDescriptorOwner {
+    /// A socket that is connected to one in the file system.
+    public static func local(connecting path: String, isBlocking: Bool = true) throws(SocketError) -> FileDescriptorOwner {
         let socket = try local(path)
         guard withLocalAddress(path, { Glibc.connect(socket.raw, $0, $1) }) == 0 else {
             throw .failedPath(operation: "connect to", path, code: errno)
         }
-        _ = fcntl(socket.raw, F_SETFL, 0)
+        if isBlocking { _ = fcntl(socket.raw, F_SETFL, 0) }
         return socket
     }
 

@@ -34,6 +34,14 @@ public enum SocketError: Error, Hashable, Sendable, CustomStringConvertible {
             }
     }
 
+    /// The kernel's words for it, where nothing better is known; else as the description.
+    public var cause: String {
+        switch self {
+        case .failed(_, _, _, let code), .failedPath(_, _, let code): String(cString: strerror(code))
+        default: description
+        }
+    }
+
     public var description: String {
         switch self {
         case .addressInUse(let kind, let address): "\(kind.rawValue) \(address) is already in use by another program"

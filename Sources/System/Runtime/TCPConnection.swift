@@ -117,6 +117,16 @@ public final class TCPConnection: LaneSocket {
         do throws(PollerError) { try watch() } catch { throw .failed(operation: "watch", .tcp, remote, code: error.code) }
     }
 
+    /// Connects to a socket in the file system (unix(7)). It stands at once; both ends have the loopback address, port 0.
+    public convenience init(
+        path: String, limits: Limits = Limits(), on lane: any LaneDoor, at now: Instant,
+        receive: @escaping (TCPConnection, Event, Instant) -> Void
+    ) throws(SocketError) {
+        let owner = try FileDescriptorOwner.local(connecting: path, isBlocking: false), nowhere = TCPListener.nowhere
+        self.init(owner, remote: nowhere, local: nowhere, state: .open, limits: limits, lane: lane, at: now, receive: receive)
+        do throws(PollerError) { try watch() } catch { throw .failedPath(operation: "watch", path, code: error.code) }
+    }
+
     private init(
         _ owner: consuming FileDescriptorOwner, remote: SocketAddress, local: SocketAddress, state: State, limits: Limits,
         lane: any LaneDoor,

@@ -68,7 +68,8 @@ public final class TCPListener: LaneSocket {
         }
     }
 
-    private static let nowhere = SocketAddress(.loopback, port: 0)
+    /// The address of both ends of a connection in the file system.
+    static let nowhere = SocketAddress(.loopback, port: 0)
 
     private var raw: Int32? { descriptor?.raw }
 

@@ -98,5 +98,6 @@ extension Problem {
     init(gone oldest: EventPosition?) {
         let rest = oldest.map { "; the oldest that is kept is \($0)" } ?? ""
         self.init(.gone, "gone", "events after this position are not kept any more\(rest): take /v1/snapshot, and go on from its position")
+        self.oldest = oldest?.description
     }
 }

@@ -7,7 +7,7 @@ import Primitives
 extension ControlAPI {
     struct Server: Encodable {
         var version: String
-        var run: String?, position: String?
+        var run: String?, position: String?, started: String?
         /// Calls of CallKit that are up: a call that is bridged is two.
         var calls: Int
         var readers: Int
@@ -18,6 +18,7 @@ extension ControlAPI {
         routes.on(.get, "/v1/server") { [unowned self] ask, responder in
             let body = Server(
                 version: version, run: hub.position?.run, position: hub.position?.description,
+                started: hub.started.map { Timestamp($0).description },
                 calls: hub.view.calls.values.count { $0.phase != .ended }, readers: hub.readerCount, isRunning: gateway != nil)
             responder.reply(JSONBody.reply(.ok, body), at: ask.now)
         }

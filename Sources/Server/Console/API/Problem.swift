@@ -11,6 +11,8 @@ struct Problem: Error, Encodable, Equatable {
     let detail: String
     /// The name of the cause, for programs: that of CallKit's error where it is one.
     let code: String
+    /// Of a position that is gone: the oldest event that is kept.
+    var oldest: String?
 
     /// - Parameters:
     ///   - code: for programs.

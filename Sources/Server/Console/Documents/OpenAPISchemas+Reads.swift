@@ -97,6 +97,7 @@ extension OpenAPISchemas {
             .always("version", .text("of the program")),
             .maybe("run", .text("the run, as positions have it")),
             .maybe("position", position),
+            .maybe("started", .time("the start of the run")),
             .always("calls", .number("of CallKit that are up: a call that is bridged is two")),
             .always("readers", .number("of events")),
             .always("isRunning", .flag("false: it has not begun yet")),

@@ -120,6 +120,7 @@ enum OpenAPISchemas {
             .always("status", .number("the HTTP status", ["minimum": 400, "maximum": 599])),
             .always("detail", .text("a sentence for a person")),
             .always("code", .text("the cause, for programs; that of CallKit's error where it is one")),
+            .maybe("oldest", .text("with the code `gone`: the position of the oldest event that is kept")),
         ])
 
     static let position = JSONSchema.text(positionText, ["examples": ["0123abcd.42"]])

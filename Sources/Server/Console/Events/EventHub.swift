@@ -32,6 +32,8 @@ final class EventHub {
     private var kept: [PublicEvent] = []
     /// The position of the last journal event, public or not.
     private(set) var position: EventPosition?
+    /// The start of the current run, in nanoseconds since 1970-01-01 UTC; nil: its event is not known.
+    private(set) var started: UInt64?
     /// Events before the first kept one are gone.
     private var isCut = false
     private var readers: [UInt64: Reader] = [:]
@@ -65,7 +67,8 @@ final class EventHub {
     }
 
     private func accept(_ event: JournalEvent, at now: Instant) {
-        runs.note(event)
+        if runs.note(event) { started = nil }
+        if event.kind == .gatewayStarted { started = event.wall }
         let run = runs.current.label
         position = EventPosition(run: run, sequence: event.sequence)
         if let type = view.note(event) {

@@ -1,0 +1,135 @@
+import Foundation
+
+// The answers of reads, as `/v1/openapi.json` has them.
+extension HookswitchClient {
+    /// A call as CallKit sees it, with what is known of its SIP dialog and its sound.
+    public struct Call: Codable, Hashable, Sendable, Identifiable {
+        /// As the line sees it.
+        public enum Direction: String, Codable, Sendable { case incoming, outgoing }
+        /// Its progress.
+        public enum State: String, Codable, Sendable { case ringing, connecting, connected, ended }
+        /// The sound of both directions, when it had stopped.
+        public struct Media: Codable, Hashable, Sendable {
+            /// Packets.
+            public var received: Int, sent: Int
+            /// The sound from the far end, and ours as the far end reported it: `heard`, `silent`, `paused`, `nothing`; nil: not measured.
+            public var incoming: String?, outgoing: String?
+
+            /// Nothing was measured.
+            public init(received: Int, sent: Int) { (self.received, self.sent) = (received, sent) }
+        }
+
+        public var id: UUID
+        /// The number of its line.
+        public var line: String
+        public var direction: Direction, state: State
+        /// The far end, as CallKit's handle says it.
+        public var handle: String?
+        /// The addresses of From and To.
+        public var from: String?, to: String?
+        public var isOutgoing: Bool, isOnHold: Bool, isMuted: Bool, hasConnected: Bool, hasEnded: Bool
+        public var isHeldByRemote: Bool
+        /// A call of the group that it joined.
+        public var groupedWith: UUID?
+        /// The Call-ID of its dialog, and the final response that decided.
+        public var sipCallID: String?, sipStatus: Int?
+        public var codec: String?
+        public var began: Date, connected: Date?, ended: Date?
+        /// A CXCallEndedReason, or what CallKit did.
+        public var endReason: String?
+        public var media: Media?
+    }
+
+    /// Calls, oldest first, as they were when the event at `position` had happened.
+    public struct Snapshot: Codable, Hashable, Sendable {
+        /// nil: the gateway has told nothing yet.
+        public var position: Position?
+        public var calls: [Call]
+    }
+
+    /// A line.
+    public struct Line: Codable, Hashable, Sendable {
+        /// A device that is registered.
+        public struct Device: Codable, Hashable, Sendable {
+            /// Its Contact, and its User-Agent.
+            public var contact: String, agent: String?
+            /// Seconds until its registration ends.
+            public var expires: Int
+        }
+
+        public var number: String, name: String?
+        /// The kind of what answers its calls, as `devices`.
+        public var kind: String
+        public var doNotDisturb: Bool
+        public var devices: [Device]
+        /// Calls that are up.
+        public var calls: Int
+        /// Callers that its user has blocked.
+        public var blocked: [String]
+    }
+
+    /// The lines, in the order of the configuration.
+    public struct Lines: Codable, Hashable, Sendable { public var lines: [Line] }
+
+    /// A recent call of a line.
+    public struct Recent: Codable, Hashable, Sendable, Identifiable {
+        public var id: UUID
+        public var direction: Call.Direction
+        public var handle: String, name: String?
+        public var began: Date, connected: Date?, ended: Date
+        /// Its outcome for the line, and the cause of its end.
+        public var outcome: String, reason: String
+    }
+
+    /// Recent calls of a line, the newest first.
+    public struct Recents: Codable, Hashable, Sendable { public var recents: [Recent] }
+
+    /// A connection of the gateway to a carrier.
+    public struct Trunk: Decodable, Hashable, Sendable {
+        public var name: String
+        /// As the gateway says it, as `registered`; nil: it did not say.
+        public var state: String?
+        /// All that it said, by name.
+        public var members: [String: Value]
+
+        public init(from decoder: any Decoder) throws {
+            members = try [String: Value](from: decoder)
+            guard let name = members["name"]?.text else {
+                throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "a trunk without a name"))
+            }
+            (self.name, state) = (name, members["state"]?.text)
+        }
+    }
+
+    /// The trunks: `{"trunks": […]}`, or the array alone.
+    public struct Trunks: Decodable, Hashable, Sendable {
+        public var trunks: [Trunk]
+
+        private enum CodingKeys: CodingKey { case trunks }
+
+        public init(from decoder: any Decoder) throws {
+            if let members = try? decoder.container(keyedBy: CodingKeys.self) {
+                trunks = try members.decode([Trunk].self, forKey: .trunks)
+            } else {
+                trunks = try [Trunk](from: decoder)
+            }
+        }
+    }
+
+    /// The gateway itself.
+    public struct Server: Codable, Hashable, Sendable {
+        public var version: String
+        /// The run, as positions have it.
+        public var run: String?
+        public var position: Position?
+        /// The start of the run.
+        public var started: Date?
+        /// Calls of CallKit that are up: a call that is bridged is two.
+        public var calls: Int
+        /// Readers of events.
+        public var readers: Int
+        public var isRunning: Bool
+    }
+
+    struct DoNotDisturb: Codable, Sendable { var on: Bool }
+}
