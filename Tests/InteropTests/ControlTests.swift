@@ -59,7 +59,8 @@ extension Calls {
             let numbers = try Self.numbers(heard)
             #expect(told.allSatisfy(numbers.contains), "each of the journal is told")
             #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
-            #expect(events.lines.all.count == heard.count, "\(events.transcript)")
+            #expect(events.lines.all.filter { $0.hasPrefix("{") }.count == heard.count, "\(events.transcript)")
+            try await events.line(containing: "waiting for it")
         }
 
         @Test func `a call is started under a UUID of the caller's, and both telephones ring`() async throws {
@@ -78,6 +79,14 @@ extension Calls {
             let start = try await steer(gateway, "start", "1001", "1002", "--call", call, "--wait", "connected")
             #expect(start.code == 0 && start.lines == ["\(call) fulfilled"], "\(start)")
             #expect(try await steer(gateway, "start", "1001", "1002", "--call", call).code == 1, "there is one of this UUID")
+            let registrations = try await steer(gateway, "registrations", "--line", "1002").lines
+            #expect(registrations.count == 1 && registrations[0].hasPrefix("1002  sip:"), "\(registrations)")
+            #expect(try await steer(gateway, "registrations", "--line", "7").code == 1)
+            let frame = try await steer(gateway, "top", "--once").lines
+            #expect(frame.contains { $0.contains("calls 2  ") && $0.hasSuffix("registrations 2") }, "\(frame)")
+            #expect(frame.count { $0.contains("  connected  ") } == 2, "\(frame)")
+            let json = try Self.object(try await steer(gateway, "top", "--json").lines.joined())
+            #expect((json["rows"] as? [[String: Any]])?.contains { $0["id"] as? String == call && $0["line"] as? String == "1001" } == true)
             #expect(try await steer(gateway, "start", "1001", "7777").lines.joined().contains("noRoute"))
             #expect(try await steer(gateway, "hangup", call).code == 0)
             for phone in [alice, bob] { #expect(try await phone.exitCode(within: .seconds(20)) == 0, "\(phone.transcript)") }

@@ -19,8 +19,9 @@ import Foundation
                 subcommands: [
                     StartCommand.self, AnswerCallCommand.self, HangupCommand.self, HoldCommand.self, MuteCommand.self, GroupCommand.self,
                     DTMFCommand.self,
-                    TransferCommand.self, LinesCommand.self, RecentsCommand.self, DNDCommand.self, BlockCommand.self, EventsCommand.self,
-                    StatusCommand.self, DrainCommand.self, ReloadCommand.self, TokenCommand.self,
+                    TransferCommand.self, LinesCommand.self, RegistrationsCommand.self, RecentsCommand.self, DNDCommand.self,
+                    BlockCommand.self, TrunksCommand.self, EventsCommand.self, TopCommand.self, StatusCommand.self, DrainCommand.self,
+                    ReloadCommand.self, TokenCommand.self,
                 ])
         ])
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import HookswitchClient
 import Primitives
 
 struct CallsCommand: ExplainedCommand {
@@ -53,7 +54,7 @@ struct CallsCommand: ExplainedCommand {
             guard from == nil, to == nil, status == nil, since == nil, last == nil, !failed, !legs, !follow else {
                 throw Failure.usage("name a journal file: calls that are up are listed whole")
             }
-            return try LiveCalls(control).list(isJSON: json)
+            return try control.show(.calls(), isJSON: json) { $0.calls.map(\.text) }
         }
         let listing = try listing()
         try follow ? listing.follow(files) : listing.list(files)
@@ -65,5 +66,15 @@ struct CallsCommand: ExplainedCommand {
         filter.since = try since.map { try SinceTime.parse($0, now: WallTime.now) }
         let last = try last.map { try Bounded.whole($0, option: "--last", of: "calls", in: 1...1_000_000) }
         return CallsListing(filter: filter, last: last, isJSON: json, showsLegs: legs)
+    }
+}
+
+extension HookswitchClient.Call {
+    /// One that is up.
+    fileprivate var text: String {
+        var words = [id.uuidString, line, direction.rawValue, handle ?? (direction == .incoming ? from : to) ?? "–", state.rawValue]
+        if isOnHold { words.append("on hold") }
+        if isMuted { words.append("muted") }
+        return words.joined(separator: "  ")
     }
 }

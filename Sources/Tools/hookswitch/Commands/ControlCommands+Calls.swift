@@ -1,20 +1,15 @@
 import ArgumentParser
 import Foundation
-import HTTP
-
-/// The outcome of a transaction, as the gateway tells it.
-private struct TransactionText: Decodable {
-    struct Action: Decodable { var call: String, state: String }
-    var state: String
-    var actions: [Action]
-}
+import HookswitchClient
 
 /// Options of a command that waits for the outcome.
 struct WaitOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Return when it is accepted, performed or connected.", valueName: "level")) var wait = "performed"
+    @Option(help: ArgumentHelp("Return when it is accepted, performed or connected.", valueName: "level"))
+    var wait = HookswitchClient.WaitLevel.performed
     @Option(help: ArgumentHelp("Seconds to wait for that.", valueName: "seconds")) var within = 30.0
 
-    var values: [String: ControlValue] { ["wait": .text(wait), "within": .number(within)] }
+    /// The gateway takes 120 seconds at most.
+    func limit() throws -> Duration { try Bounded.seconds(within, option: "--within", in: 0.1...120) }
 }
 
 /// The options of a command that asks for a transaction of one action.
@@ -23,12 +18,13 @@ struct TransactionOptions: ParsableArguments {
     @OptionGroup var control: ControlOptions
     @Flag(help: "Print the gateway's answer, JSON.") var json = false
 
-    fileprivate func transact(_ path: String, _ values: [String: ControlValue] = [:]) throws {
-        let content = try control.ask(.post, path, values.merging(waiting.values) { first, _ in first })
-        if json { try StandardOutput.printExactly(String(decoding: content, as: UTF8.self)) }
-        guard let outcome = try? JSONDecoder().decode(TransactionText.self, from: content) else { return }
+    fileprivate func perform(_ action: HookswitchClient.Action, on line: String? = nil) throws {
+        let limit = try waiting.limit()
+        let content = try control.content(of: .transaction([action], on: line, as: UUID(), wait: waiting.wait, within: limit))
+        if json { try StandardOutput.printExactly(content) }
+        let outcome = try JSONDecoder().decode(HookswitchClient.Outcome.self, from: Data(content.utf8))
         if !json { for action in outcome.actions { try StandardOutput.print("\(action.call) \(action.state)") } }
-        guard outcome.state != "failed" else { throw ExitCode(.bad) }
+        guard outcome.state != .failed else { throw ExitCode(.bad) }
     }
 }
 
@@ -48,9 +44,7 @@ struct StartCommand: ExplainedCommand {
     @OptionGroup var options: TransactionOptions
 
     func run() throws {
-        var values: [String: ControlValue] = ["line": .text(line), "to": .text(to)]
-        if let call { values["id"] = .text(call) }
-        try options.transact("/v1/calls", values)
+        try options.perform(.start(try call.map { try UUID(call: $0) }, to: HookswitchClient.Handle(to)), on: line)
     }
 }
 
@@ -63,7 +57,7 @@ struct AnswerCallCommand: ExplainedCommand {
     @Argument(help: "The call's UUID.") var call: String
     @OptionGroup var options: TransactionOptions
 
-    func run() throws { try options.transact("/v1/calls/\(call.inPath)/answer") }
+    func run() throws { try options.perform(.answer(UUID(call: call))) }
 }
 
 struct HangupCommand: ExplainedCommand {
@@ -73,7 +67,7 @@ struct HangupCommand: ExplainedCommand {
     @Argument(help: "The call's UUID.") var call: String
     @OptionGroup var options: TransactionOptions
 
-    func run() throws { try options.transact("/v1/calls/\(call.inPath)/end") }
+    func run() throws { try options.perform(.end(UUID(call: call))) }
 }
 
 struct HoldCommand: ExplainedCommand {
@@ -84,7 +78,7 @@ struct HoldCommand: ExplainedCommand {
     @Flag(help: "Take it off hold.") var off = false
     @OptionGroup var options: TransactionOptions
 
-    func run() throws { try options.transact("/v1/calls/\(call.inPath)/hold", ["onHold": .flag(!off)]) }
+    func run() throws { try options.perform(.setHeld(UUID(call: call), !off)) }
 }
 
 struct MuteCommand: ExplainedCommand {
@@ -96,7 +90,7 @@ struct MuteCommand: ExplainedCommand {
     @Flag(help: "Send its sound again.") var off = false
     @OptionGroup var options: TransactionOptions
 
-    func run() throws { try options.transact("/v1/calls/\(call.inPath)/mute", ["muted": .flag(!off)]) }
+    func run() throws { try options.perform(.setMuted(UUID(call: call), !off)) }
 }
 
 struct GroupCommand: ExplainedCommand {
@@ -119,7 +113,7 @@ struct DTMFCommand: ExplainedCommand {
     @Argument(help: "0–9, *, #, A–D.") var digits: String
     @OptionGroup var options: TransactionOptions
 
-    func run() throws { try options.transact("/v1/calls/\(call.inPath)/digits", ["digits": .text(digits)]) }
+    func run() throws { try options.perform(.playDTMF(UUID(call: call), digits: digits)) }
 }
 
 struct TransferCommand: ExplainedCommand {
@@ -132,5 +126,5 @@ struct TransferCommand: ExplainedCommand {
     @Argument(help: "A SIP URI.") var to: String
     @OptionGroup var control: ControlOptions
 
-    func run() throws { _ = try control.ask(.post, "/v1/calls/\(call.inPath)/transfer", ["to": .text(to)]) }
+    func run() throws { _ = try control.ask(.transfer(UUID(call: call), to: to)) }
 }

@@ -1,14 +1,6 @@
 import ArgumentParser
 import Foundation
-import HTTP
-
-private struct LinesText: Decodable {
-    struct Line: Decodable {
-        struct Device: Decodable { var contact: String, agent: String?, expires: Int }
-        var number: String, name: String?, kind: String, doNotDisturb: Bool, devices: [Device], calls: Int, blocked: [String]
-    }
-    var lines: [Line]
-}
+import HookswitchClient
 
 struct LinesCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
@@ -19,19 +11,81 @@ struct LinesCommand: ExplainedCommand {
     @Flag(help: "Print the gateway's answer, JSON.") var json = false
 
     func run() throws {
-        let content = try control.ask(.get, "/v1/lines")
-        if json { return try StandardOutput.printExactly(String(decoding: content, as: UTF8.self)) }
-        for line in try JSONDecoder().decode(LinesText.self, from: content).lines {
-            var words = [line.number, line.kind]
-            if let name = line.name { words.append("\"\(name)\"") }
-            if line.calls > 0 { words.append("\(line.calls) calls") }
-            if line.doNotDisturb { words.append("do not disturb") }
-            if !line.blocked.isEmpty { words.append("blocks \(line.blocked.joined(separator: ", "))") }
-            try StandardOutput.print(words.joined(separator: "  "))
-            for device in line.devices {
-                try StandardOutput.print("      \(device.contact)  \(device.agent ?? "–")  for \(device.expires) s")
+        try control.show(.lines, isJSON: json) { $0.lines.flatMap(Self.text) }
+    }
+
+    /// The line, and below it its devices.
+    private static func text(_ line: HookswitchClient.Line) -> [String] {
+        var words = [line.number, line.kind]
+        if let name = line.name { words.append("\"\(name)\"") }
+        if line.calls > 0 { words.append("\(line.calls) calls") }
+        if line.doNotDisturb { words.append("do not disturb") }
+        if !line.blocked.isEmpty { words.append("blocks \(line.blocked.joined(separator: ", "))") }
+        return [words.joined(separator: "  ")] + line.devices.map { "      \($0.text)" }
+    }
+}
+
+extension HookswitchClient.Line.Device {
+    fileprivate var text: String { "\(contact)  \(agent ?? "–")  for \(expires) s" }
+}
+
+struct RegistrationsCommand: ExplainedCommand {
+    static let exits = ControlOptions.exits
+    static let configuration = CommandConfiguration(
+        commandName: "registrations", abstract: "List the devices that are registered with a gateway that runs.",
+        discussion: """
+            A line for each: the number of its line, its Contact, its User-Agent, and the seconds that its registration has left. \
+            \(ExitStatus.sentence(exits))
+
+            Examples:
+              hookswitch registrations
+              hookswitch registrations --line 1001 --json
+            """)
+    @Option(help: ArgumentHelp("Devices of this line (default: of all).", valueName: "number")) var line: String?
+    @OptionGroup var control: ControlOptions
+    @Flag(help: "Print one JSON object a line.") var json = false
+
+    private struct Registration: Encodable { var line: String, contact: String, agent: String?, expires: Int }
+
+    func run() throws {
+        let lines = try control.ask(.lines).lines
+        if let line, !lines.contains(where: { $0.number == line }) {
+            throw Failure.bad("there is no line \(line)\(SpellingSuggestion.hint(for: line, among: lines.map(\.number)))")
+        }
+        for found in lines where line.map({ $0 == found.number }) ?? true {
+            for device in found.devices {
+                guard json else {
+                    try StandardOutput.print("\(found.number)  \(device.text)")
+                    continue
+                }
+                try printJSONLine(
+                    Registration(line: found.number, contact: device.contact, agent: device.agent, expires: device.expires))
             }
         }
+    }
+}
+
+struct TrunksCommand: ExplainedCommand {
+    static let exits = ControlOptions.exits
+    static let configuration = CommandConfiguration(
+        commandName: "trunks", abstract: "List the trunks of a gateway that runs, and how they are.", discussion: ExitStatus.sentence(exits)
+    )
+    @OptionGroup var control: ControlOptions
+    @Flag(help: "Print the gateway's answer, JSON.") var json = false
+
+    func run() throws { try control.show(.trunks, isJSON: json) { $0.trunks.map(Self.text) } }
+
+    /// Name and state, and all else that the gateway says in words or figures.
+    private static func text(_ trunk: HookswitchClient.Trunk) -> String {
+        let others = trunk.members.filter { !["name", "state"].contains($0.key) }.sorted { $0.key < $1.key }.compactMap { key, value in
+            switch value {
+            case .text(let text): "\(key) \(text)"
+            case .number(let number): "\(key) \(number.formatted(.number.grouping(.never)))"
+            case .flag(let isOn): "\(key) \(isOn ? "yes" : "no")"
+            case .list, .members, .null: nil
+            }
+        }
+        return ([trunk.name, trunk.state ?? "–"] + others).joined(separator: "  ")
     }
 }
 
@@ -43,17 +97,12 @@ struct RecentsCommand: ExplainedCommand {
     @OptionGroup var control: ControlOptions
     @Flag(help: "Print the gateway's answer, JSON.") var json = false
 
-    private struct RecentsText: Decodable {
-        struct Recent: Decodable { var direction: String, handle: String, name: String?, began: String, outcome: String }
-        var recents: [Recent]
-    }
-
     func run() throws {
-        let content = try control.ask(.get, "/v1/lines/\(line.inPath)/recents")
-        if json { return try StandardOutput.printExactly(String(decoding: content, as: UTF8.self)) }
-        for call in try JSONDecoder().decode(RecentsText.self, from: content).recents {
-            try StandardOutput.print(
-                "\(call.began)  \(call.direction)  \(call.handle)  \(call.outcome)\(call.name.map { "  \"\($0)\"" } ?? "")")
+        try control.show(.recents(of: line), isJSON: json) { answer in
+            answer.recents.map { call in
+                let began = call.began.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+                return "\(began)  \(call.direction)  \(call.handle)  \(call.outcome)\(call.name.map { "  \"\($0)\"" } ?? "")"
+            }
         }
     }
 }
@@ -67,16 +116,12 @@ struct DNDCommand: ExplainedCommand {
     @Argument(help: "on or off; without it the state is printed.") var state: String?
     @OptionGroup var control: ControlOptions
 
-    private struct StateText: Decodable { var on: Bool }
-
     func run() throws {
-        let path = "/v1/lines/\(line.inPath)/dnd"
         guard let state else {
-            let content = try control.ask(.get, path)
-            return try StandardOutput.print(try JSONDecoder().decode(StateText.self, from: content).on ? "on" : "off")
+            return try StandardOutput.print(try control.wait { [line] in try await $0.isDoNotDisturbOn(line) } ? "on" : "off")
         }
         guard state == "on" || state == "off" else { throw Failure.usage("dnd takes on or off, got '\(state)'") }
-        _ = try control.ask(.put, path, ["on": .flag(state == "on")])
+        try control.wait { [line] in try await $0.setDoNotDisturb(state == "on", of: line) }
     }
 }
 
@@ -89,5 +134,5 @@ struct BlockCommand: ExplainedCommand {
     @Flag(help: "Take it off the list.") var off = false
     @OptionGroup var control: ControlOptions
 
-    func run() throws { _ = try control.ask(off ? .delete : .put, "/v1/lines/\(line.inPath)/blocked/\(caller.inPath)") }
+    func run() throws { try control.wait { [off, caller, line] in try await $0.setBlocked(!off, caller: caller, of: line) } }
 }

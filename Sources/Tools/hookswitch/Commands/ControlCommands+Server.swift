@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import HTTP
+import HookswitchClient
+import Synchronization
 
 struct EventsCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
@@ -8,6 +9,7 @@ struct EventsCommand: ExplainedCommand {
         commandName: "events", abstract: "Print the events of a gateway that runs, one JSON object (CloudEvents) a line, as they come.",
         discussion: """
             With --after the events behind a position are printed first: a reader that was cut off goes on from the id of its last event and misses none. \
+            A connection that is cut is made again, behind the last event, for as long as it takes; standard error tells of it. \
             'prev' of an event is the id of the one before it in the same stream. \(ExitStatus.sentence(exits))
 
             Examples:
@@ -23,35 +25,34 @@ struct EventsCommand: ExplainedCommand {
     @OptionGroup var control: ControlOptions
 
     func run() throws {
-        let query = [("types", types), ("line", line), ("call", call), ("after", after)].compactMap { name, value in
-            value.map { "\(name)=\($0.inPath)" }
-        }
-        var lines = EventLines(), left = try count.map { try Bounded.whole($0, option: "--count", of: "events", in: 1...1_000_000_000) }
-        let answer = try control.client().stream("/v1/events" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))) { bytes in
-            for json in lines.take(bytes) {
-                try StandardOutput.printExactly(json)
+        let limit = try count.map { try Bounded.whole($0, option: "--count", of: "events", in: 1...1_000_000_000) }
+        let call = try call.map { try UUID(call: $0) }, position = after.map(HookswitchClient.Position.init)
+        let names = types.map { $0.split(separator: ",").map(String.init) } ?? [], away = Absence(place: control.place)
+        try control.wait { [line] client in
+            var left = limit
+            for try await event in client.events(after: position, types: names, line: line, call: call, connection: away.note) {
+                try StandardOutput.printExactly(event.json)
                 left = left.map { $0 - 1 }
-                if left == 0 { return false }
+                if left == 0 { return }
             }
-            return true
         }
-        if let answer { try ControlOptions.check(answer) }
     }
 }
 
-/// The data of Server-Sent Events, one a line, from the bytes of a stream.
-struct EventLines {
-    private var rest: [UInt8] = []
+/// Tells once that the gateway is away, and once that it is back.
+private final class Absence: Sendable {
+    private let isTold = Mutex(false)
+    private let place: String
 
-    mutating func take(_ bytes: [UInt8]) -> [String] {
-        rest += bytes
-        var found: [String] = []
-        while let end = rest.firstIndex(of: 0x0A) {
-            let line = String(decoding: rest[..<end], as: UTF8.self)
-            rest.removeSubrange(...end)
-            if line.hasPrefix("data: ") { found.append(String(line.dropFirst(6))) }
+    init(place: String) { self.place = place }
+
+    func note(_ error: (any Error)?) {
+        let wasTold = isTold.withLock { isTold in
+            defer { isTold = error != nil }
+            return isTold
         }
-        return found
+        if let error, !wasTold { Hookswitch.complain("\(error); waiting for it") }
+        if error == nil, wasTold { Hookswitch.complain("\(place) is back, and no event was missed") }
     }
 }
 
@@ -63,14 +64,11 @@ struct StatusCommand: ExplainedCommand {
     @OptionGroup var control: ControlOptions
     @Flag(help: "Print the gateway's answer, JSON.") var json = false
 
-    private struct ServerText: Decodable { var version: String, run: String?, position: String?, calls: Int }
-
     func run() throws {
-        let content = try control.ask(.get, "/v1/server")
-        if json { return try StandardOutput.printExactly(String(decoding: content, as: UTF8.self)) }
-        let server = try JSONDecoder().decode(ServerText.self, from: content)
-        try StandardOutput.print(
-            "hookswitch \(server.version), run \(server.run ?? "–"), position \(server.position ?? "–"): \(server.calls) calls")
+        try control.show(.server, isJSON: json) { server in
+            let position = server.position?.description ?? "–"
+            return ["hookswitch \(server.version), run \(server.run ?? "–"), position \(position): \(server.calls) calls"]
+        }
     }
 }
 
@@ -81,7 +79,7 @@ struct DrainCommand: ExplainedCommand {
         discussion: "It goes on running: SIGTERM drains and ends it. \(ExitStatus.sentence(exits))")
     @OptionGroup var control: ControlOptions
 
-    func run() throws { _ = try control.ask(.post, "/v1/server/drain") }
+    func run() throws { try control.wait { try await $0.drain() } }
 }
 
 struct ReloadCommand: ExplainedCommand {
@@ -91,5 +89,5 @@ struct ReloadCommand: ExplainedCommand {
         discussion: ExitStatus.sentence(exits))
     @OptionGroup var control: ControlOptions
 
-    func run() throws { _ = try control.ask(.post, "/v1/server/reload") }
+    func run() throws { try control.wait { try await $0.reload() } }
 }

@@ -1,7 +1,8 @@
 import ArgumentParser
+import Dispatch
 import Foundation
-import HTTP
-import Primitives
+import HookswitchClient
+import Synchronization
 
 /// The options that name the gateway, for every command that steers one.
 struct ControlOptions: ParsableArguments {
@@ -11,7 +12,9 @@ struct ControlOptions: ParsableArguments {
     var data: String?
     @Option(help: ArgumentHelp("Its control socket (default: hookswitch.sock in the data folder).", valueName: "file")) var socket: String?
     @Option(
-        help: ArgumentHelp("Its control interface over TCP, as http://127.0.0.1:8080 (default: the socket).", valueName: "address"))
+        help: ArgumentHelp(
+            "Its control interface over TCP, as http://127.0.0.1:8080 or https://gateway.example.net (default: the socket).",
+            valueName: "address"))
     var server: String?
 
     @Option(
@@ -19,19 +22,47 @@ struct ControlOptions: ParsableArguments {
             "A file with the token for --server (default: none is shown). A token on a command line could be read by others.",
             valueName: "file"))
     var tokenFile: String?
+    @Option(
+        help: ArgumentHelp(
+            "The authorities of the server's certificate, PEM (default: those that the system trusts).", valueName: "file"))
+    var authority: String?
 
-    func client() throws -> ControlClient {
+    /// The gateway's place, for people.
+    var place: String { server ?? socketPath }
+
+    private var socketPath: String {
+        socket ?? (data ?? ProcessInfo.processInfo.environment["HOOKSWITCH_DATA"] ?? "data") + "/hookswitch.sock"
+    }
+
+    func client() throws -> HookswitchClient {
         guard let server else {
             guard tokenFile == nil else { throw Failure.usage("--token-file goes with --server: the socket needs no token") }
-            return ControlClient(place: .socket(path: socket ?? folder + "/hookswitch.sock"))
+            guard authority == nil else { throw Failure.usage("--authority goes with --server https://…") }
+            return HookswitchClient(socket: socketPath)
         }
         guard data == nil, socket == nil else { throw Failure.usage("--server names the gateway already: leave --data and --socket out") }
-        let text = server.contains("://") ? server : "http://" + server
-        guard let url = URL(string: text), url.scheme == "http", let host = url.host(percentEncoded: false), !host.isEmpty,
-            let port = UInt16(exactly: url.port ?? 8_080), ["", "/"].contains(url.path)
-        else { throw Failure.usage("--server takes an address as http://127.0.0.1:8080, got '\(server)'") }
-        let place = ControlClient.Place.server(host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
-        return ControlClient(place: place, token: try tokenFile.map(Self.token))
+        guard let url = Self.url(server) else {
+            throw Failure.usage("--server takes an address as http://127.0.0.1:8080 or https://gateway.example.net, got '\(server)'")
+        }
+        if authority != nil, url.scheme != "https" { throw Failure.usage("--authority goes with --server https://…, got '\(server)'") }
+        let token = try tokenFile.map(Self.token)
+        do throws(HookswitchClient.ConnectionError) {
+            return try HookswitchClient(server: url, token: token, authorities: authority)
+        } catch {
+            switch error {
+            case .authorities(let reason): throw Failure.usage("--authority: \(reason)")
+            default: throw Failure.usage("--server: \(error)")
+            }
+        }
+    }
+
+    /// Without a scheme it is HTTP, and HTTP without a port is on 8080.
+    private static func url(_ text: String) -> URL? {
+        guard var parts = URLComponents(string: text.contains("://") ? text : "http://" + text), let host = parts.host, !host.isEmpty,
+            ["http", "https"].contains(parts.scheme), parts.user == nil, parts.query == nil, parts.fragment == nil
+        else { return nil }
+        if parts.scheme == "http", parts.port == nil { parts.port = 8_080 }
+        return parts.url
     }
 
     private static func token(in path: String) throws -> String {
@@ -45,52 +76,83 @@ struct ControlOptions: ParsableArguments {
         return token
     }
 
-    private var folder: String { data ?? ProcessInfo.processInfo.environment["HOOKSWITCH_DATA"] ?? "data" }
+    // MARK: Asking
 
     /// Asks, and refuses what is not a success.
-    func ask(_ method: HTTPRequest.Method, _ path: String, _ body: [String: ControlValue]? = nil) throws -> Data {
-        let answer = try client().ask(method, path, body)
-        try Self.check(answer)
-        return answer.content
+    func ask<Answer>(_ request: HookswitchClient.Request<Answer>) throws -> Answer { try wait { try await $0.send(request) } }
+
+    /// The answer as it came.
+    func content<Answer>(of request: HookswitchClient.Request<Answer>) throws -> String {
+        String(decoding: try wait { try await $0.content(of: request) }, as: UTF8.self)
     }
 
-    /// - Throws: what the gateway said, with exit code 1; 2 where it did not understand what was typed.
-    static func check(_ answer: ControlClient.Answer) throws {
-        guard !(200..<300).contains(answer.status) else { return }
-        let problem = try? JSONDecoder().decode(ProblemText.self, from: answer.content)
-        let text = problem.map { "\($0.detail) (\($0.code))" } ?? "the gateway answered \(answer.status)"
-        throw answer.status == 400 ? Failure.usage(text) : answer.status == 503 ? Failure.cannotRun(text) : Failure.bad(text)
+    /// Prints the answer: as it came, or a line for each thing in it.
+    func show<Answer>(_ request: HookswitchClient.Request<Answer>, isJSON: Bool, lines: (Answer) -> [String]) throws {
+        if isJSON { return try StandardOutput.printExactly(content(of: request)) }
+        for line in lines(try ask(request)) { try StandardOutput.print(line) }
     }
 
-    private struct ProblemText: Decodable { var detail: String, code: String }
+    /// Waits for work with a client, and tells in one line why it failed.
+    func wait<Value: Sendable>(_ work: @escaping @Sendable (HookswitchClient) async throws -> Value) throws -> Value {
+        let client = try client()
+        do { return try Waiting.run { try await work(client) } } catch { throw failure(error) }
+    }
+
+    /// One line, with exit code 1 for what the gateway refused, 2 where it did not understand what was typed, and 3 where it was not
+    /// reached.
+    func failure(_ error: any Error) -> any Error {
+        switch error {
+        case let problem as HookswitchClient.Problem:
+            switch problem.status {
+            case 400: Failure.usage("\(problem)")
+            case 401:
+                Failure.bad(
+                    tokenFile == nil
+                        ? "\(place) needs a token: --token-file names a file with one (\(problem.code))"
+                        : "\(place) does not know the token of --token-file, or it has ended (\(problem.code))")
+            case 503: Failure.cannotRun("\(problem)")
+            default: Failure.bad("\(problem)")
+            }
+        case let gone as HookswitchClient.EventsGone: Failure.bad("\(gone): begin without --after")
+        case let gap as HookswitchClient.EventGap: Failure.bad("\(gap)")
+        case HookswitchClient.ConnectionError.unreachable where server == nil:
+            Failure.cannotRun("\(error): does the gateway run? (--data names its data folder, --socket the socket)")
+        case HookswitchClient.ConnectionError.untrusted where authority == nil:
+            Failure.cannotRun("\(error) (--authority names a file with its authority)")
+        case let error as HookswitchClient.ConnectionError: Failure.cannotRun("\(error)")
+        default: error
+        }
+    }
 
     static let exits: KeyValuePairs<ExitStatus, String> = [
         .good: "the gateway did it", .bad: "it refused, and one line says why", .cannotRun: "no gateway answers there",
     ]
 }
 
-/// A value of a request's JSON.
-enum ControlValue: Encodable {
-    case text(String)
-    case flag(Bool)
-    case number(Double)
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .text(let text): try container.encode(text)
-        case .flag(let flag): try container.encode(flag)
-        case .number(let number): try container.encode(number)
+/// Waits for asynchronous work: commands are synchronous.
+enum Waiting {
+    static func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+        let outcome = Mutex<Result<Value, any Error>?>(nil), done = DispatchSemaphore(value: 0)
+        Task.detached {
+            let result: Result<Value, any Error>
+            do { result = .success(try await work()) } catch { result = .failure(error) }
+            outcome.withLock { $0 = result }
+            done.signal()
         }
+        done.wait()
+        guard let result = outcome.withLock(\.self) else { preconditionFailure("it is written before the signal") }
+        return try result.get()
     }
 }
 
-extension String {
-    /// As one segment of a path, or as a value of a query.
-    var inPath: String {
-        addingPercentEncoding(
-            withAllowedCharacters: .alphanumerics.intersection(CharacterSet(charactersIn: Unicode.Scalar(0)..."\u{7F}")).union(
-                CharacterSet(charactersIn: "-._~")))
-            ?? self
+extension UUID {
+    /// The value of an argument.
+    init(call text: String) throws {
+        guard let uuid = UUID(uuidString: text) else {
+            throw Failure.usage("'\(text)' is no UUID of a call: 'hookswitch calls' lists them")
+        }
+        self = uuid
     }
 }
+
+extension HookswitchClient.WaitLevel: ExpressibleByArgument {}

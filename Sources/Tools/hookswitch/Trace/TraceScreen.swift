@@ -7,7 +7,7 @@ import UserAgent
 /// The calls of a trace on a terminal: a list to choose from, and the flow of one call.
 ///
 /// Messages and keys go in, the lines of the screen come out; it reads and writes nothing.
-struct TraceScreen {
+struct TraceScreen: TerminalScreen {
     struct Size: Equatable { var rows = 24, columns = 80 }
 
     private enum View { case list, flow(Int) }
@@ -190,25 +190,5 @@ extension String {
     func folded(at width: Int) -> [String] {
         guard count > width, width > 0 else { return [self] }
         return [String(prefix(width))] + String(dropFirst(width)).folded(at: width)
-    }
-}
-
-extension StringProtocol {
-    /// So many characters of it; colours are none.
-    func cut(to width: Int) -> String {
-        var text = "", count = 0, isColour = false, hasColour = false
-        for character in self {
-            if character == "\u{1B}" { (isColour, hasColour) = (true, true) }
-            if isColour {
-                text.append(character)
-                isColour = character != "m"
-            } else if count < width {
-                text.append(character)
-                count += 1
-            } else {
-                return text + (hasColour ? "\u{1B}[0m" : "")
-            }
-        }
-        return text
     }
 }
