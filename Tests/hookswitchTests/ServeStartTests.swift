@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 import Dispatch
 import Foundation
 import Glibc
@@ -32,6 +33,33 @@ import Testing
     func `a data folder that cannot be made is exit code 3, with the cause`(folder: String, cause: String) throws {
         let failure = try #require(throws: Failure.self) { try NamedFile.makeFolder(folder) }
         #expect(failure.message == "the folder \(folder) cannot be made (\(cause))" && failure.exitCode == 3)
+    }
+
+    /// A path longer than 107 bytes is named by its folder: it is the name of the socket that must be too long, or no socket.
+    @Test(arguments: [(true, true), (true, false), (false, false)])
+    func `a socket that cannot be made ends the start where it was asked for, and is a warning where it is the default`(
+        isDefault: Bool, hasAddress: Bool
+    ) throws {
+        let folder = try SoundFolder(), lines = Mutex<[String]>([])
+        var configuration = try ConfigurationFile.load(nil, environment: [:], flags: hasAddress ? ["api.listen=127.0.0.1:0"] : [])
+        configuration.dataFolder = folder.path
+        // In the place of a file system without sockets: nothing can be bound there.
+        try FileManager.default.createDirectory(atPath: folder.path + "/hookswitch.sock", withIntermediateDirectories: true)
+        if !isDefault { configuration.control.socket = .path(folder.path + "/hookswitch.sock") }
+        let log = NoticeLog { level, line, _ in lines.withLock { $0.append("\(level) \(line)") } }
+        let words = "cannot bind the socket \(folder.path)/hookswitch.sock: Address already in use"
+        guard isDefault else {
+            let failure = #expect(throws: Failure.self) { try Serve.control(configuration, log) }
+            #expect(failure?.message == "the control interface: \(words)" && failure?.exitCode == 3)
+            return
+        }
+        let server = try Serve.control(configuration, log)
+        log.finish()
+        #expect((server != nil) == hasAddress && server?.addresses.count ?? 0 == (hasAddress ? 1 : 0))
+        #expect(
+            lines.withLock(\.self) == [
+                "warning \(words): the commands that steer a gateway cannot reach this one (api.socket)"
+            ])
     }
 
     @Test func `an end is heard while certificates are read again`() async {

@@ -55,7 +55,7 @@ struct Serve: ExplainedCommand {
         let running = Mutex<GatewayServer?>(nil)
         // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
         let monitor = try Self.monitor(configuration) { running.withLock(\.self)?.figures }, memory = MallocTrimmer()
-        let control = try Self.control(configuration)
+        let control = try Self.control(configuration, log)
         let server = try Self.start(configuration, store, trace, control, log)
         running.withLock { $0 = server }
         var summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
@@ -127,7 +127,7 @@ struct Serve: ExplainedCommand {
     }
 
     /// nil: nobody steers it but by signals.
-    private static func control(_ configuration: ServeConfiguration) throws -> ControlServer? {
+    static func control(_ configuration: ServeConfiguration, _ log: NoticeLog) throws -> ControlServer? {
         let (path, addresses) = (configuration.controlPath, configuration.control.addresses)
         guard path != nil || !addresses.isEmpty else { return nil }
         let tokens = configuration.control.tokens.map(AccessTokenFile.init)
@@ -135,10 +135,21 @@ struct Serve: ExplainedCommand {
             throw Failure.cannotRun("the control interface: \(open) needs a token: 'hookswitch token create NAME' makes one")
         }
         let tls = try configuration.control.tls ? configuration.tlsSettings.map(Self.contexts) : nil
-        do throws(SocketError) {
-            return try ControlServer(
+        func server(_ path: String?) throws(SocketError) -> ControlServer {
+            try ControlServer(
                 path: path, addresses: addresses, tls: tls, tokens: tokens, journal: configuration.journalFile, version: Hookswitch.version)
-        } catch { throw Failure.cannotRun("the control interface: \(error.description)") }
+        }
+        do throws(SocketError) { return try server(path) } catch {
+            // Nobody asked for the socket in the data folder: not each file system has sockets, and the gateway does without.
+            guard case .failedPath = error, configuration.control.socket == .inDataFolder else {
+                throw Failure.cannotRun("the control interface: \(error.description)")
+            }
+            log.say(.warning, "\(error.description): the commands that steer a gateway cannot reach this one (api.socket)")
+            guard !addresses.isEmpty else { return nil }
+            do throws(SocketError) { return try server(nil) } catch {
+                throw Failure.cannotRun("the control interface: \(error.description)")
+            }
+        }
     }
 
     private static func contexts(_ settings: TLSSettings) throws -> TLSContexts {
