@@ -66,7 +66,7 @@ struct RequestHead {
     }
 
     /// The elements of a list, in lower case.
-    private static func tokens(_ list: String?) -> [String] {
+    static func tokens(_ list: String?) -> [String] {
         (list ?? "").lowercased().split(separator: ",").map { $0.trimmingBlanks }
     }
 
