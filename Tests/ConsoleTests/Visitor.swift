@@ -9,17 +9,21 @@ let anyLoopbackPort = SocketAddress(.loopback, port: 0)
 final class Visitor {
     private let descriptor: FileDescriptorOwner
 
-    init(to address: SocketAddress) throws {
+    /// - Parameter room: bytes that the kernel may take for us; nil: as many as it likes.
+    init(to address: SocketAddress, room: Int32? = nil) throws {
         descriptor = FileDescriptorOwner(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
         let raw = descriptor.raw
+        if var room { setsockopt(raw, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size)) }
         try #require(address.withSockaddr { connect(raw, $0, $1) } == 0)
         var timeout = timeval(tv_sec: 8, tv_usec: 0)
         setsockopt(raw, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    func write(_ text: String) {
-        let sent = send(descriptor.raw, text, text.utf8.count, Int32(MSG_NOSIGNAL))
-        #expect(sent == text.utf8.count)
+    func write(_ text: String) { write(Array(text.utf8)) }
+
+    func write(_ bytes: [UInt8]) {
+        let sent = send(descriptor.raw, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        #expect(sent == bytes.count)
     }
 
     /// Over a socket in the file system.

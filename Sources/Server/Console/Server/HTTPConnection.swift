@@ -7,10 +7,12 @@ final class HTTPConnection {
     enum State {
         /// For a request, or the rest of one. Next: `handling`.
         case waiting
-        /// A request waits for its answer. Next: `waiting`, `streaming`, `finishing`.
+        /// A request waits for its answer. Next: `waiting`, `streaming`, `upgraded`, `finishing`.
         case handling
         /// The answer comes in pieces. Next: `finishing`.
         case streaming
+        /// It is a WebSocket. Next: `finishing`.
+        case upgraded
         /// The last byte is on its way. Nothing follows.
         case finishing
     }
@@ -28,6 +30,8 @@ final class HTTPConnection {
     let id: UInt64
     let source: SocketAddress
     let isLocal: Bool
+    /// TLS.
+    let isSecure: Bool
     var wire: (any StreamConnection)?
     var reader: HTTPRequestReader
     var state = State.waiting
@@ -38,11 +42,13 @@ final class HTTPConnection {
     var isHalfClosed = false
     /// Its requests are being worked off.
     var isServing = false
-    /// Told when the client of a stream goes.
+    /// The WebSocket that it has become.
+    var socket: HTTPWebSocket?
+    /// Told when the client of a stream or of a WebSocket goes.
     var ended: (() -> Void)?
 
-    init(_ id: UInt64, from source: SocketAddress, isLocal: Bool, _ limits: HTTPRequestReader.Limits) {
-        (self.id, self.source, self.isLocal) = (id, source, isLocal)
+    init(_ id: UInt64, from source: SocketAddress, isLocal: Bool, isSecure: Bool, _ limits: HTTPRequestReader.Limits) {
+        (self.id, self.source, self.isLocal, self.isSecure) = (id, source, isLocal, isSecure)
         reader = HTTPRequestReader(limits: limits)
     }
 
@@ -50,7 +56,7 @@ final class HTTPConnection {
     var isExpendable: Bool { state == .waiting || state == .finishing }
 
     var deadline: Instant? {
-        guard let due else { return wire?.deadline }
+        guard let due = due ?? (state == .upgraded ? socket?.deadline : nil) else { return wire?.deadline }
         return min(due, wire?.deadline ?? due)
     }
 

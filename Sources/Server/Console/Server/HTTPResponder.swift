@@ -10,6 +10,8 @@ struct HTTPAsk {
     let parameters: [String: String]
     /// Came over a socket of this machine's file system: who may open that may do everything.
     let isLocal: Bool
+    /// Came over TLS.
+    var isSecure = false
     /// The source address of the connection.
     let source: SocketAddress
     let now: Instant
@@ -42,6 +44,23 @@ final class HTTPResponder {
         guard !isUsed, let server else { return nil }
         isUsed = true
         return server.beginStream(connection, type: type, at: now, ended: ended)
+    }
+
+    /// Answers with 101: messages follow, in both directions, until one of the two ends it.
+    ///
+    /// - Parameters:
+    ///   - upgrade: of this request.
+    ///   - limits: of what the client sends.
+    ///   - receive: an event that is neither `closed` nor `failed`; for what came with the request within this call.
+    ///   - ended: called once when the client went, or did not read; not for an end of ours.
+    /// - Returns: nil when the client has gone.
+    func open(
+        _ upgrade: WebSocketUpgrade, limits: WebSocketSession.Limits, at now: Instant,
+        receive: @escaping (WebSocketSession.Event, Instant) -> Void, ended: @escaping () -> Void
+    ) -> HTTPWebSocket? {
+        guard !isUsed, let server else { return nil }
+        isUsed = true
+        return server.upgrade(connection, upgrade, limits, at: now, receive: receive, ended: ended)
     }
 }
 

@@ -40,6 +40,10 @@ final class HTTPServer: LaneResident {
         var crowdedOut: UInt64 = 0
         /// Ended because they did not read.
         var stalled: UInt64 = 0
+        /// Requests that became WebSockets.
+        var upgraded: UInt64 = 0
+        /// WebSockets that ended because they answered no ping.
+        var silent: UInt64 = 0
     }
 
     private unowned let lane: any LaneDoor
@@ -48,11 +52,11 @@ final class HTTPServer: LaneResident {
     private let refusal: (HTTPResponse.Status) -> HTTPReply
     private let admit: (HTTPAsk) -> AccessControl.Decision
     private var listeners: [TCPListener] = []
-    private var connections: [UInt64: HTTPConnection] = [:]
+    private(set) var connections: [UInt64: HTTPConnection] = [:]
     private var last: UInt64 = 0
     /// The certificates for new connections.
     var tls: TLSContexts?
-    private(set) var counts = Counts()
+    var counts = Counts()
     /// With the ports that the kernel chose, in the order of the endpoints.
     private(set) var addresses: [SocketAddress] = []
 
@@ -103,6 +107,7 @@ final class HTTPServer: LaneResident {
                 counts.late += 1
                 drop(connection)
             } else {
+                if connection.state == .upgraded, let socket = connection.socket { advance(socket, of: connection, to: now) }
                 connection.wire?.advance(to: now)
             }
         }
@@ -121,7 +126,8 @@ extension HTTPServer {
         guard makeRoom() else { return counts.crowdedOut += 1 }
         counts.connections += 1
         last += 1
-        let id = last, connection = HTTPConnection(id, from: accepted.remote, isLocal: isLocal, limits.request)
+        let id = last,
+            connection = HTTPConnection(id, from: accepted.remote, isLocal: isLocal, isSecure: isSecure, limits.request)
         connection.due = now + limits.requestTimeout
         connections[id] = connection
         var patience = TCPConnection.Limits()
@@ -147,7 +153,7 @@ extension HTTPServer {
         return true
     }
 
-    private func drop(_ connection: HTTPConnection) {
+    func drop(_ connection: HTTPConnection) {
         connections[connection.id] = nil
         (connection.state, connection.due) = (.finishing, nil)
         connection.wire?.close()
@@ -163,17 +169,19 @@ extension HTTPServer {
             connection.isHalfClosed = true
             switch connection.state {
             case .waiting: finish(connection, at: now)
-            case .streaming: drop(connection)
+            case .streaming, .upgraded: drop(connection)
             case .handling, .finishing: break
             }
         case .ended(let end):
-            if end == .stalled { counts.stalled += 1 }
+            // Who was told to come again is counted already.
+            if end == .stalled, connection.state != .upgraded || connection.ended != nil { counts.stalled += 1 }
             connections[id] = nil
             connection.leave()
         }
     }
 
     private func received(_ bytes: [UInt8], from connection: HTTPConnection, at now: Instant) {
+        if connection.state == .upgraded, let socket = connection.socket { return received(bytes, over: socket, of: connection, at: now) }
         guard connection.state == .waiting || connection.state == .handling else { return }
         if connection.state == .waiting, connection.reader.isBetweenRequests { connection.due = now + limits.requestTimeout }
         connection.reader.receive(bytes)
@@ -208,7 +216,8 @@ extension HTTPServer {
         switch routes.match(request) {
         case .found(let route, let parameters):
             var ask = HTTPAsk(
-                request: request, parameters: parameters, isLocal: connection.isLocal, source: connection.source, now: now)
+                request: request, parameters: parameters, isLocal: connection.isLocal, isSecure: connection.isSecure,
+                source: connection.source, now: now)
             switch admit(ask) {
             case .refused(let refusal): responder.reply(refusal, at: now)
             case .granted(let grant):
@@ -239,9 +248,9 @@ extension HTTPServer {
         serve(connection, at: now)
     }
 
-    private static var date: String { Date().header.description }
+    static var date: String { Date().header.description }
 
-    private func finish(_ connection: HTTPConnection, at now: Instant) {
+    func finish(_ connection: HTTPConnection, at now: Instant) {
         (connection.state, connection.due) = (.finishing, nil)
         connection.wire?.finish(at: now)
     }
