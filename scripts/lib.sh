@@ -90,6 +90,6 @@ need_python_clients() { need_python .build/clients aiortc,pjsua2 aiortc==1.16.0 
 need_api_checkers() {
     # shellcheck disable=SC2034  # by those that source this
     api_python=.build/api-check/bin/python
-    need_python .build/api-check schemathesis,openapi_spec_validator,asyncapi3 \
-        schemathesis==4.32.5 openapi-spec-validator==0.9.0 asyncapi3==0.0.2
+    need_python .build/api-check schemathesis,openapi_spec_validator,asyncapi3,websockets \
+        schemathesis==4.32.5 openapi-spec-validator==0.9.0 asyncapi3==0.0.2 websockets==17.4
 }

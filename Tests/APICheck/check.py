@@ -1,6 +1,7 @@
 """Holds a running server to the documents of its control interface. scripts/api-check runs it, in a network namespace of its own."""
 
 import argparse
+import contextlib
 import http.client
 import json
 import pathlib
@@ -13,6 +14,7 @@ import warnings
 
 import jsonschema
 import openapi_spec_validator
+import websockets.sync.client
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # names of its own models
@@ -109,6 +111,38 @@ class Events(threading.Thread):
                 self.wrong.append(f"{event['id']} {event['type']}: {error.json_path}: {error.message}")
 
 
+class Socket(threading.Thread):
+    """The same events over WebSocket, with a ticket, as a browser takes them."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        beginning = ask("GET", "/v1/server")["run"] + ".0"
+        ticket = ask("POST", "/v1/tickets", expected=(201,))["ticket"]
+        self.ids, self.wrong, self.code = [beginning], [], None
+        address = f"ws://{ADDRESS}/v1/events"
+        opening = websockets.sync.client.connect(
+            f"{address}?after={beginning}&ticket={ticket}", subprotocols=["hookswitch.events.v1"], origin=f"http://{ADDRESS}"
+        )
+        self.socket = contextlib.ExitStack().enter_context(opening)
+        expect(self.socket.subprotocol == "hookswitch.events.v1", "another subprotocol was chosen")
+        expect(self.socket.ping().wait(20), "a ping was not answered")
+        try:
+            with websockets.sync.client.connect(address, origin="http://evil.example"):
+                raise Failure("a page of another origin was let in")
+        except websockets.exceptions.InvalidStatus as refusal:
+            expect(refusal.response.status_code == 403, f"a page of another origin: {refusal}")
+
+    def run(self):
+        try:
+            while True:
+                event = json.loads(self.socket.recv())
+                if event["prev"] != self.ids[-1]:
+                    self.wrong.append(f"{event['id']}: prev is {event['prev']}, and the one before was {self.ids[-1]}")
+                self.ids.append(event["id"])
+        except websockets.exceptions.ConnectionClosed as end:
+            self.code = end.rcvd and end.rcvd.code
+
+
 def serve(arguments):
     data = arguments.work / "data"
     server = Child([arguments.hookswitch, "serve", "--config", arguments.config, "--data", str(data), "--api-listen", ADDRESS])
@@ -168,6 +202,8 @@ def check(arguments, children):
     children.append(server)
     events = Events(documents())
     events.start()
+    socket = Socket()
+    socket.start()
     children.extend(telephone(arguments, line) for line in ["1001", "1002"])
     scenario()
     run_schemathesis(arguments)
@@ -178,6 +214,10 @@ def check(arguments, children):
         expect(child.end() == 0, f"{child.name} ended badly: {child.lines[-5:]}")
     events.join(20)
     expect(not events.wrong, "\n".join(events.wrong[:20]))
+    socket.join(20)
+    expect(not socket.wrong, "\n".join(socket.wrong[:20]))
+    expect(len(socket.ids) - 1 == events.count, f"{len(socket.ids) - 1} events over WebSocket, and {events.count} as a stream")
+    expect(socket.code == 1001, f"the WebSocket ended with {socket.code}, and not with 1001")
     missing = set(EXPECTED) - events.types
     expect(not missing, f"these events did not come: {' '.join(sorted(missing))}")
     print(f"{events.count} events of {len(events.types)} types are as the document says, and none is missing")

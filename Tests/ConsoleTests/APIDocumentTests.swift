@@ -112,6 +112,18 @@ import Testing
         try Self.expect("ActionOutcome", full: action, least: action)
     }
 
+    @Test func `what a browser gets in by has the fields of its schema`() throws {
+        func access(_ text: String?) -> AccessRoutes.Access {
+            AccessRoutes.Access(name: text, scopes: [.read], lines: text.map { [$0] }, expires: text)
+        }
+        try Self.expect("Access", full: access("x"), least: access(nil))
+        let ticket = AccessRoutes.Ticket(ticket: "a", expires: "b")
+        try Self.expect("Ticket", full: ticket, least: ticket)
+        let login = Mirror(reflecting: AccessRoutes.LoginForm(token: "a")).children.compactMap(\.label)
+        #expect(
+            login == Self.schema("Login")?["properties"]?.keys && login == Self.schema("Login")?["required"]?.elements.compactMap(\.string))
+    }
+
     @Test func `a transaction takes the fields of its schema`() {
         func fields(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label).sorted() }
         #expect(fields(TransactionBody(actions: [])) == Self.schema("Transaction")?["properties"]?.keys.sorted())

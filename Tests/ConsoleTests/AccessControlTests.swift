@@ -58,7 +58,7 @@ import Testing
         arguments: [
             (.get, "/v1/calls", .read), (.head, "/v1/lines", .read), (.post, "/v1/calls", .control), (.post, "/v1/transactions", .control),
             (.post, "/v1/calls/x/end", .control), (.put, "/v1/lines/1/dnd", .lines), (.delete, "/v1/lines/1/blocked/2", .lines),
-            (.post, "/v1/server/reload", .admin), (.post, "/", .control),
+            (.post, "/v1/server/reload", .admin), (.post, "/", .control), (.post, "/v1/tickets", .read),
         ] as [(HTTPRequest.Method, String, AccessScope)])
     func `each request needs one scope`(method: HTTPRequest.Method, path: String, scope: AccessScope) throws {
         let folder = Folder(),
@@ -99,6 +99,42 @@ import Testing
         try folder.file.write([kept])
         #expect(Self.status(access.decide(try Self.ask(token: secret, [.origin: "https://evil.example"]))) == 403)
         #expect(Self.status(access.decide(try Self.ask(token: secret, [.origin: "https://127.0.0.1:8080"]))) == 200)
+    }
+
+    @Test func `a ticket ends after thirty seconds, and a login with its token`() throws {
+        final class Clock { var date = AccessControlTests.noon }
+        let folder = Folder(), clock = Clock(), access = AccessControl(folder.file, date: { clock.date })
+        let (kept, secret) = AccessToken.make(name: "a", scopes: [.read], lines: nil, expires: Self.noon.addingTimeInterval(60))
+        try folder.file.write([kept])
+        var asking = try Self.ask(token: secret)
+        guard case .granted(let grant) = access.decide(asking) else { throw Refused() }
+        asking.grant = grant
+        let first = access.issueTicket(asking), second = access.issueTicket(asking)
+        func status(_ ticket: String, at milliseconds: UInt64) throws -> Int {
+            let now = Instant(nanoseconds: milliseconds * 1_000_000)
+            return Self.status(access.decide(try Self.ask(.get, "/v1/events?ticket=\(ticket)", at: now)))
+        }
+        #expect(try status(first, at: 29_999) == 200 && status(first, at: 29_999) == 401)
+        #expect(try status(second, at: 30_000) == 401)
+        let third = access.issueTicket(asking), cookie = try #require(access.logIn(with: secret, asking))
+        let with: HTTPFields = [.cookie: "hookswitch=\(cookie)"]
+        #expect(Self.status(access.decide(try Self.ask(.get, "/v1/calls", with))) == 200)
+        clock.date = Self.noon.addingTimeInterval(61)
+        #expect(try status(third, at: 1) == 401 && Self.status(access.decide(try Self.ask(.get, "/v1/calls", with))) == 401)
+        #expect(access.logIn(with: secret, asking) == nil)
+        clock.date = Self.noon
+        let late = try Self.ask(at: Instant(nanoseconds: 12 * 3_600 * 1_000_000_000), with)
+        #expect(Self.status(access.decide(late)) == 401, "twelve hours")
+    }
+
+    @Test func `over TLS a page in the clear is another origin`() throws {
+        let folder = Folder(), access = AccessControl(folder.file),
+            (kept, secret) = AccessToken.make(name: "a", scopes: [.read], lines: nil, expires: nil)
+        try folder.file.write([kept])
+        var ask = try Self.ask(token: secret, [.origin: "http://127.0.0.1:8080"])
+        #expect(Self.status(access.decide(ask)) == 200)
+        ask.isSecure = true
+        #expect(Self.status(access.decide(ask)) == 403)
     }
 
     @Test func `a file that cannot be read leaves what held`() throws {

@@ -76,6 +76,14 @@ import UserAgent
             "FILE:2: dns.servers: takes an address and port as 192.0.2.1:53, got '192.0.2.1:0', where nobody answers"
         ),
         (
+            "api:\n  origins: console.example.test",
+            "FILE:2: api.origins: takes an origin as https://console.example.test, got 'console.example.test'"
+        ),
+        (
+            "api:\n  origins: [\"https://a.test:8443\", \"https://b.test:443/\"]",
+            "FILE:2: api.origins: takes an origin as a browser writes it, https://b.test, got 'https://b.test:443/'"
+        ),
+        (
             "push:\n  url: http://127.0.0.1:99999/push",
             "FILE:2: push.url: takes an address as http://127.0.0.1:8090/push or https://push.example.test/push"
         ),

@@ -3,22 +3,32 @@ import Foundation
 import HTTP
 import Primitives
 
-// Events, one after the other, from any position that is kept: as Server-Sent Events (WHATWG HTML §9.2).
+// Events, one after the other, from any position that is kept: as Server-Sent Events (WHATWG HTML §9.2), or over WebSocket (RFC 6455).
 extension ControlAPI {
-    /// A stream without events says that it is alive.
-    static let heartbeat = Duration.seconds(15)
-    static let mostReaders = 200
+    /// The subprotocol of events: a text for each. A client may offer it, or none.
+    static let eventProtocol = "hookswitch.events.v1"
+    /// Readers say nothing; what they say is small, and not heard.
+    private static let socketLimits: WebSocketSession.Limits = {
+        var limits = WebSocketSession.Limits()
+        limits.message = 4_096
+        return limits
+    }()
 
     func addEvents(to routes: inout HTTPRoutes) {
         routes.on(.get, "/v1/events") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
-                try listen(ask, responder)
+                let upgrade: WebSocketUpgrade?
+                do throws(WebSocketUpgrade.Refusal) {
+                    let isAsked = WebSocketUpgrade.isAsked(by: ask.request)
+                    upgrade = try isAsked ? WebSocketUpgrade(ask.request, subprotocols: [Self.eventProtocol]) : nil
+                } catch { return Self.reply(error) }
+                try listen(ask, responder, over: upgrade)
                 return nil
             }
         }
     }
 
-    private func listen(_ ask: HTTPAsk, _ responder: HTTPResponder) throws(Problem) {
+    private func listen(_ ask: HTTPAsk, _ responder: HTTPResponder, over upgrade: WebSocketUpgrade?) throws(Problem) {
         var filter = try Self.filter(ask.request.target)
         filter.lines = ask.grant.lines
         // A browser that connects again says in this field where it was.
@@ -27,41 +37,29 @@ extension ControlAPI {
             guard let position = EventPosition(last) else { throw .badRequest("after: '\(last)' is no position, as 0123abcd.42") }
             return position
         }
-        guard hub.readerCount < Self.mostReaders else { throw Problem(.serviceUnavailable, "tooManyReaders", "200 read events already") }
+        guard !readers.isFull else { throw Problem(.serviceUnavailable, "tooManyReaders", "\(EventReaders.most) read events already") }
         do { try hub.check(after) } catch { throw Problem(gone: error.oldest) }
-        var reader: UInt64?
-        let stream = responder.stream(type: "text/event-stream", at: ask.now) { [weak self] in
-            guard let self, let reader else { return }
-            hub.forget(reader)
-            streams[reader] = nil
+        readers.add(filter, after: after, at: ask.now) { ended in
+            if let upgrade {
+                return responder.open(upgrade, limits: Self.socketLimits, at: ask.now, receive: { _, _ in }, ended: ended).map {
+                    .socket($0)
+                }
+            }
+            let stream = responder.stream(type: "text/event-stream", at: ask.now, ended: ended)
+            // Proxies pass a head on with its first content.
+            stream?.send(Array("retry: 1000\n\n".utf8), at: ask.now)
+            return stream.map { .stream($0) }
         }
-        guard let stream else { return }
-        // Proxies pass a head on with its first content.
-        stream.send(Array("retry: 1000\n\n".utf8), at: ask.now)
-        reader = try? hub.listen(filter, after: after, at: ask.now) { json, event, now in
-            stream.send(Self.frame(json, event), at: now)
-        } end: { [weak self] now in
-            stream.end(at: now)
-            if let reader { self?.streams[reader] = nil }
+    }
+
+    private static func reply(_ refusal: WebSocketUpgrade.Refusal) -> HTTPReply {
+        switch refusal {
+        case .malformed(let words): return Problem.badRequest(words).reply
+        case .version:
+            var reply = Problem(.upgradeRequired, "upgradeRequired", "the WebSocket that is spoken here is version 13").reply
+            for field in WebSocketUpgrade.versionFields { reply.fields[field.name] = field.value }
+            return reply
         }
-        if let reader { streams[reader] = stream }
-        nextHeartbeat = nextHeartbeat ?? ask.now + Self.heartbeat
-    }
-
-    private static func frame(_ json: [UInt8], _ event: PublicEvent) -> [UInt8] {
-        Array("id: \(event.position)\nevent: \(event.type.rawValue)\ndata: ".utf8) + json + [0x0A, 0x0A]
-    }
-
-    func beat(at now: Instant) {
-        guard let due = nextHeartbeat, due <= now else { return }
-        for stream in streams.values { stream.send(Array(":\n\n".utf8), at: now) }
-        nextHeartbeat = streams.isEmpty ? nil : now + Self.heartbeat
-    }
-
-    /// Nothing more comes.
-    func endStreams(at now: Instant) {
-        for stream in streams.values { stream.end(at: now) }
-        streams = [:]
     }
 
     private static func filter(_ target: RequestTarget) throws(Problem) -> EventFilter {

@@ -12,6 +12,8 @@ import Runtime
 final class ControlAPI {
     let hub: EventHub
     let desk: TransactionDesk
+    let readers: EventReaders
+    private let access: AccessControl
     /// nil before the gateway runs.
     var gateway: (any GatewayControl)?
     /// Reads the configuration again; nil: it cannot.
@@ -21,15 +23,13 @@ final class ControlAPI {
     typealias Post = @Sendable (@escaping @Sendable (ControlAPI, Instant) -> Void) -> Void
     let post: Post
     var lines = LineCache()
-    /// The streams of readers of events.
-    var streams: [UInt64: HTTPStream] = [:]
-    var nextHeartbeat: Instant?
     private var parked: [UInt64: HTTPResponder] = [:]
     private var lastParked: UInt64 = 0
 
-    init(version: String, post: @escaping Post) {
-        (self.version, self.post) = (version, post)
+    init(version: String, access: AccessControl = AccessControl(nil), post: @escaping Post) {
+        (self.version, self.access, self.post) = (version, access, post)
         hub = EventHub()
+        readers = EventReaders(hub)
         desk = TransactionDesk(hub)
         hub.onEvent = { [unowned self] event in
             desk.note(event)
@@ -38,11 +38,11 @@ final class ControlAPI {
         hub.onProgress = { [unowned desk] in desk.advance(to: $0) }
     }
 
-    var deadline: Instant? { [desk.deadline, nextHeartbeat, lines.due].compactMap(\.self).min() }
+    var deadline: Instant? { [desk.deadline, readers.deadline, lines.due].compactMap(\.self).min() }
 
     func advance(to now: Instant) {
         desk.advance(to: now)
-        beat(at: now)
+        readers.advance(to: now)
         fetchLines(at: now)
     }
 
@@ -54,6 +54,7 @@ final class ControlAPI {
         addLines(to: &routes)
         addServer(to: &routes)
         addDocuments(to: &routes)
+        AccessRoutes(access: access).add(to: &routes)
         return routes
     }
 

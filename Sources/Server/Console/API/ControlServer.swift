@@ -19,16 +19,18 @@ public final class ControlServer: Sendable {
     ///   - addresses: where it listens over TCP, or TLS. Without tokens whoever can reach them may do everything: loopback alone.
     ///   - tls: nil: TCP in the clear.
     ///   - tokens: of those who may ask over TCP; nil: there are none.
+    ///   - origins: of pages besides its own that may open a WebSocket, as `https://console.example.test`.
     ///   - journal: the file whose end readers may go on in, before the gateway writes to it; nil: there is none.
     ///   - version: of the program.
     public init(
-        path: String?, addresses: [SocketAddress], tls: TLSContexts? = nil, tokens: AccessTokenFile? = nil, journal: String? = nil,
-        version: String
+        path: String?, addresses: [SocketAddress], tls: TLSContexts? = nil, tokens: AccessTokenFile? = nil, origins: Set<String> = [],
+        journal: String? = nil, version: String
     ) throws(SocketError) {
         let endpoints =
             (path.map { [HTTPServer.Endpoint.local(path: $0)] } ?? []) + addresses.map { tls == nil ? .tcp($0) : .tls($0) }
         lane = try Lane(label: "control") { lane, _ throws(SocketError) in
-            try ControlHost(endpoints, tls: tls, tokens: tokens, version: version, on: lane)
+            try ControlHost(
+                endpoints, tls: tls, access: AccessControl(tokens, origins: OriginRule(others: origins)), version: version, on: lane)
         }
         feed = EventFeed { [weak lane] delay in
             guard delay > .zero else { return lane?.post { host, now in host.drain(at: now) } ?? () }
@@ -66,7 +68,7 @@ public final class ControlServer: Sendable {
     public func end() {
         lane.sync { host, now in
             host.drain(at: now)
-            host.api.endStreams(at: now)
+            host.api.readers.endAll(at: now)
             host.server.stopListening()
         }
         lane.close()
@@ -80,10 +82,9 @@ final class ControlHost: LaneResident {
     var feed: EventFeed?
 
     init(
-        _ endpoints: [HTTPServer.Endpoint], tls: TLSContexts?, tokens: AccessTokenFile?, version: String, on lane: Lane<ControlHost>
+        _ endpoints: [HTTPServer.Endpoint], tls: TLSContexts?, access: sending AccessControl, version: String, on lane: Lane<ControlHost>
     ) throws(SocketError) {
-        let access = AccessControl(tokens)
-        let api = ControlAPI(version: version) { [weak lane] work in lane?.post { host, now in work(host.api, now) } }
+        let api = ControlAPI(version: version, access: access) { [weak lane] work in lane?.post { host, now in work(host.api, now) } }
         self.api = api
         server = try HTTPServer(
             endpoints, tls: tls, routes: api.routes, refusal: { Problem(unanswered: $0).reply }, admit: { access.decide($0) }, on: lane)

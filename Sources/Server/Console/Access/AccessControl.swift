@@ -1,4 +1,5 @@
 import Foundation
+import Gateway
 import HTTP
 import Primitives
 
@@ -7,14 +8,20 @@ public struct AccessGrant: Equatable, Sendable {
     public var scopes: Set<AccessScope>
     /// nil: all lines.
     public var lines: Set<Text>?
+    /// The name of the token; nil: there is none.
+    var name: String?
+    /// When they end; nil: they do not.
+    var expires: Date?
+    var holder = IssuedSecrets.Holder.machine
 
-    static let everything = AccessGrant(scopes: Set(AccessScope.allCases), lines: nil)
+    static let everything = AccessGrant(scopes: Set(AccessScope.allCases), holder: .user)
+    static let nothing = AccessGrant(scopes: [], lines: [])
 
     func covers(_ line: Text) -> Bool { lines?.contains(line) ?? true }
 }
 
-/// Decides who is let in: everybody over the socket in the file system; over TCP whoever shows a token, and where there are no tokens,
-/// programs of this machine.
+/// Decides who is let in: everybody over the socket in the file system; over TCP whoever shows a token, a ticket or a login, and where there
+/// are no tokens, programs of this machine.
 ///
 /// Lane-confined. A source that tries tokens is told to wait, and whoever has a right one is let in all the same.
 final class AccessControl {
@@ -24,61 +31,97 @@ final class AccessControl {
     }
 
     /// Wrong tokens that a source has a minute for.
-    static let mostWrong = 10
-    private static let window = Duration.seconds(60), mostSources = 10_000
+    static let mostWrong = WrongTokens.most
     /// The shortest time between two looks at the file.
     private static let pause = Duration.seconds(1)
 
     private let file: AccessTokenFile?
-    private let date: () -> Date
+    private let origins: OriginRule
+    let date: () -> Date
     private var tokens: [String: AccessToken] = [:]
     /// The version of the file that was read last.
     private var version: AccessTokenFile.Version?
     private var looked: Instant?
-    private var wrong: [IPAddress: (count: Int, since: Instant)] = [:]
+    private var wrong = WrongTokens()
+    /// For one connection of events each, as a browser can show no token with a WebSocket.
+    private(set) var tickets = IssuedSecrets(lifetime: .seconds(30), most: 100)
+    /// Of browsers, by their cookie.
+    private(set) var logins = IssuedSecrets(lifetime: .seconds(12 * 3_600), most: 100)
 
-    /// - Parameter file: nil: there are no tokens.
-    init(_ file: AccessTokenFile?, date: @escaping () -> Date = { Date() }) { (self.file, self.date) = (file, date) }
+    /// - Parameters:
+    ///   - file: nil: there are no tokens.
+    ///   - origins: of pages that may ask.
+    ///   - date: the time by which tokens end.
+    init(_ file: AccessTokenFile?, origins: OriginRule = OriginRule(), date: @escaping () -> Date = { Date() }) {
+        (self.file, self.origins, self.date) = (file, origins, date)
+    }
 
     func decide(_ ask: HTTPAsk) -> Decision {
         if ask.isLocal { return .granted(.everything) }
         look(at: ask.now)
-        let scope = AccessScope.needed(by: ask.request)
-        if tokens.isEmpty {
-            // Nobody else can reach it: another address is listened on with tokens alone.
-            guard version == nil else { return .refused(Self.unknown) }
-            return LoopbackRule.refusal(ask).map(Decision.refused) ?? .granted(.everything)
+        if let refusal = origins.refusal(ask) { return .refused(refusal) }
+        // Nobody else can reach a server without tokens: another address is listened on with tokens alone.
+        if tokens.isEmpty, version == nil {
+            var grant = AccessGrant.everything
+            grant.holder = .machine
+            return LoopbackRule.refusal(ask).map(Decision.refused) ?? .granted(grant)
         }
-        if let refusal = Self.refusal(ofOrigin: ask) { return .refused(refusal) }
-        guard let token = token(of: ask) else { return .refused(refuse(ask)) }
-        guard token.scopes.contains(scope) else {
-            return .refused(Problem(.forbidden, "insufficientScope", "the token '\(token.name)' has no scope '\(scope.rawValue)'").reply)
+        if ask.request.target.segments == ["v1", "login"] { return .granted(.nothing) }
+        switch credential(of: ask) {
+        case .granted(let grant):
+            guard let scope = AccessScope.needed(by: ask.request), !grant.scopes.contains(scope) else { return .granted(grant) }
+            return .refused(
+                Problem(.forbidden, "insufficientScope", "the token '\(grant.name ?? "")' has no scope '\(scope.rawValue)'").reply)
+        case let refusal: return refusal
         }
-        return .granted(AccessGrant(scopes: Set(token.scopes), lines: token.lines.map { Set($0.map { Text($0) }) }))
     }
 
-    private func token(of ask: HTTPAsk) -> AccessToken? {
-        guard let field = ask.request.head.headerFields[.authorization], field.lowercased().hasPrefix("bearer "), field.utf8.count < 512
-        else {
-            return nil
+    /// What the client shows: a token, or in its place a ticket, or the cookie of its login.
+    private func credential(of ask: HTTPAsk) -> Decision {
+        let fields = ask.request.head.headerFields
+        if let field = fields[.authorization] {
+            guard field.lowercased().hasPrefix("bearer "), field.utf8.count < 512,
+                let grant = grant(ofToken: field.dropFirst(7).trimmingCharacters(in: .whitespaces))
+            else { return .refused(refuse(ask)) }
+            return .granted(grant)
         }
-        // Looked up by its digest: how long that takes tells nothing of the token.
-        let secret = field.dropFirst(7).trimmingCharacters(in: .whitespaces)
-        guard let token = tokens[AccessToken.digest(secret)], token.expires.map({ $0 > date() }) ?? true else { return nil }
-        return token
+        if let ticket = ask.request.target["ticket"], ask.request.target.segments == ["v1", "events"] {
+            defer { tickets.revoke(ticket) }
+            return tickets.find(ticket, at: ask.now).flatMap { grant(of: $0.holder) }.map(Decision.granted) ?? .refused(refuse(ask))
+        }
+        guard let secret = LoginCookie.secret(in: fields), let login = logins.find(secret, at: ask.now),
+            var grant = grant(of: login.holder)
+        else { return .refused(Self.unknown) }
+        // A browser sends its cookie by itself, whoever made the page: what changes something comes from a page of ours.
+        if ![.get, .head].contains(ask.request.head.method), !(fields[.origin].map { OriginRule.isOwn($0, ask) } ?? false) {
+            return .refused(Problem(.forbidden, "wrongOrigin", "a login may change something from a page of this server alone").reply)
+        }
+        let ends = date() + TimeInterval((login.ends - ask.now).wholeMilliseconds / 1_000)
+        grant.expires = min(ends, grant.expires ?? ends)
+        return .granted(grant)
     }
 
-    private func refuse(_ ask: HTTPAsk) -> HTTPReply {
-        guard ask.request.head.headerFields[.authorization] != nil else { return Self.unknown }
-        let source = ask.source.address, before = wrong[source]
-        let isOpen = before.map { ask.now - $0.since < Self.window } ?? false
-        if wrong.count >= Self.mostSources { wrong = wrong.filter { ask.now - $0.value.since < Self.window } }
-        if wrong.count < Self.mostSources || before != nil {
-            wrong[source] = isOpen ? ((before?.count ?? 0) + 1, before?.since ?? ask.now) : (1, ask.now)
+    /// The rights of a token; nil where it is none, or has ended.
+    private func grant(ofToken secret: some StringProtocol) -> AccessGrant? { grant(of: .token(AccessToken.digest(secret))) }
+
+    private func grant(of holder: IssuedSecrets.Holder) -> AccessGrant? {
+        switch holder {
+        case .user: return .everything
+        case .machine: return nil
+        case .token(let digest):
+            // Looked up by its digest: how long that takes tells nothing of the token.
+            guard let token = tokens[digest], token.expires.map({ $0 > date() }) ?? true else { return nil }
+            return AccessGrant(
+                scopes: Set(token.scopes), lines: token.lines.map { Set($0.map { Text($0) }) }, name: token.name, expires: token.expires,
+                holder: holder)
         }
-        guard let (count, since) = wrong[source], count > Self.mostWrong else { return Self.unknown }
-        var reply = Problem(.tooManyRequests, "tooManyTokens", "too many wrong tokens from \(source)").reply
-        reply.fields[.retryAfter] = "\(max(1, (since + Self.window - ask.now).wholeMilliseconds / 1_000))"
+    }
+
+    /// The answer to a wrong token.
+    func refuse(_ ask: HTTPAsk) -> HTTPReply {
+        guard let wait = wrong.note(ask.source.address, at: ask.now) else { return Self.unknown }
+        var reply = Problem(.tooManyRequests, "tooManyTokens", "too many wrong tokens from \(ask.source.address)").reply
+        reply.fields[.retryAfter] = "\(max(1, wait.wholeMilliseconds / 1_000))"
         return reply
     }
 
@@ -88,14 +131,6 @@ final class AccessControl {
         return reply
     }()
 
-    /// A browser says where a page is from. It sends no token by itself, but might be tricked into more.
-    private static func refusal(ofOrigin ask: HTTPAsk) -> HTTPReply? {
-        guard let origin = ask.request.head.headerFields[.origin], let host = ask.request.head.authority,
-            origin != "http://\(host)", origin != "https://\(host)"
-        else { return nil }
-        return Problem(.forbidden, "wrongOrigin", "a page of \(origin) may not ask here").reply
-    }
-
     /// Takes the file over where it has changed; one that cannot be read leaves what held.
     private func look(at now: Instant) {
         guard let file, looked.map({ now - $0 >= Self.pause }) ?? true else { return }
@@ -104,5 +139,21 @@ final class AccessControl {
         guard latest != version, let found = try? file.read() else { return }
         version = latest
         tokens = found.reduce(into: [:]) { $0[$1.sha256] = $1 }
+    }
+}
+
+// What is given out in the place of a token.
+extension AccessControl {
+    /// A ticket for one connection of events, with the rights of who asks.
+    func issueTicket(_ ask: HTTPAsk) -> String { tickets.issue(to: ask.grant.holder, at: ask.now) }
+
+    /// A login with the rights of a token; nil where it is none.
+    func logIn(with token: String, _ ask: HTTPAsk) -> String? {
+        guard token.utf8.count < 512, let grant = grant(ofToken: token) else { return nil }
+        return logins.issue(to: grant.holder, at: ask.now)
+    }
+
+    func logOut(_ ask: HTTPAsk) {
+        if let secret = LoginCookie.secret(in: ask.request.head.headerFields) { logins.revoke(secret) }
     }
 }

@@ -11,8 +11,13 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
     /// Drain and reload.
     case admin
 
-    /// That of a request.
-    static func needed(by request: IncomingRequest) -> AccessScope {
+    /// That of a request; nil: any token will do.
+    static func needed(by request: IncomingRequest) -> AccessScope? {
+        switch request.target.segments.dropFirst().first {
+        case "access", "login": return nil
+        case "tickets": return .read
+        default: break
+        }
         if request.head.method == .get || request.head.method == .head { return .read }
         switch request.target.segments.dropFirst().first {
         case "lines": return .lines

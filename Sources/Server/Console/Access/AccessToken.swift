@@ -23,10 +23,15 @@ public struct AccessToken: Codable, Equatable, Sendable {
     ///   - expires: nil: it does not end.
     /// - Returns: what is kept, and the token, which is shown once.
     public static func make(name: String, scopes: [AccessScope], lines: [String]?, expires: Date?) -> (kept: AccessToken, secret: String) {
+        let secret = prefix + draw()
+        return (AccessToken(name: name, sha256: digest(secret), scopes: scopes, lines: lines, expires: expires), secret)
+    }
+
+    /// 32 random bytes, as text that may stand in a URL and in a cookie (RFC 4648 §5).
+    static func draw() -> String {
         var random = SystemRandomNumberGenerator()
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        let secret = prefix + Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-        return (AccessToken(name: name, sha256: digest(secret), scopes: scopes, lines: lines, expires: expires), secret)
+        return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// By which a scanner for secrets knows it.

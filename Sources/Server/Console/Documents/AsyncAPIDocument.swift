@@ -27,6 +27,8 @@ enum AsyncAPIDocument {
         Server-Sent Events (WHATWG HTML §9.2): `data` is the event, one line of JSON; `id` is its position; `event` is its type. Each event is \
         a CloudEvent 1.0.2 in structured mode, with the extension attributes `prev`, `call` and `line`. `prev` is the `id` of the event before \
         it in the same stream: a stream in which each `prev` is the last `id` is whole.
+
+        Over WebSocket (RFC 6455), with the subprotocol `\(ControlAPI.eventProtocol)` or none, each text message is such an event.
         """
 
     private static var channel: JSONValue {
@@ -35,6 +37,7 @@ enum AsyncAPIDocument {
             "address": "/v1/events", "title": "Events of the gateway",
             "description": "In the order of the gateway's journal, from the position that is asked for, or from now on.",
             "messages": .object(Dictionary(uniqueKeysWithValues: messages)),
+            "bindings": ["ws": ["method": "GET", "query": query.json, "bindingVersion": "0.1.0"]],
         ]
     }
 

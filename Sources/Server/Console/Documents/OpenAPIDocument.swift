@@ -2,7 +2,7 @@ import HTTP
 
 /// The OpenAPI 3.1 document of `/v1`: what it takes, and what it answers. Tests hold it to the routes and to what is encoded.
 enum OpenAPIDocument {
-    static let operations = OpenAPIOperation.transactions + OpenAPIOperation.lines + OpenAPIOperation.server
+    static let operations = OpenAPIOperation.transactions + OpenAPIOperation.lines + OpenAPIOperation.server + OpenAPIOperation.access
 
     /// - Parameter version: of the program.
     static func json(version: String) -> JSONValue {
@@ -15,13 +15,14 @@ enum OpenAPIDocument {
             "servers": [["url": "/", "description": "the gateway that serves this document"]],
             "paths": .object(paths),
             // Over the socket nobody is asked for a token, nor on loopback where there is none.
-            "security": [["token": []], [:]],
+            "security": [["token": []], ["login": []], [:]],
             "components": [
                 "schemas": .object(OpenAPISchemas.all.mapValues(\.json)), "responses": .object(OpenAPIOperation.common),
                 "securitySchemes": [
                     "token": [
                         "type": "http", "scheme": "bearer", "description": "made by 'hookswitch token create'; with scopes and lines",
-                    ]
+                    ],
+                    "login": ["type": "apiKey", "in": "cookie", "name": .text(LoginCookie.name), "description": "set by POST /v1/login"],
                 ],
             ],
         ]

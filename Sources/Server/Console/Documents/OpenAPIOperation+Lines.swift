@@ -30,22 +30,30 @@ extension OpenAPIOperation {
 
     static let server: [OpenAPIOperation] = [
         OpenAPIOperation(
-            method: .get, path: "/v1/events", id: "getEvents", summary: "Listen to events, as Server-Sent Events",
+            method: .get, path: "/v1/events", id: "getEvents", summary: "Listen to events, as Server-Sent Events or over WebSocket",
             details: """
                 `/v1/asyncapi.json` describes them. The stream ends only with the server, or with a reader that falls a megabyte behind. A reader \
                 that was cut off goes on behind the id of its last event, and misses none; where that is too long ago it is told 410, takes \
                 `/v1/snapshot`, and goes on from its position. A comment each 15 s says that the stream is alive.
+
+                With `Upgrade: websocket` (RFC 6455) each event is a text message. The subprotocol is `\(ControlAPI.eventProtocol)`, or none where \
+                the client offers none. The server pings each 25 s. A reader that falls a megabyte behind is closed with 1013, behind the events \
+                that it has still to read; 1001 says that the server stops. Another Origin than the server's, and than those of `api.origins`, \
+                is refused.
                 """,
             parameters: [
                 .query("types", "types of events, with commas between them; `call.*` is all of a kind; absent: all", .text("")),
                 .query("line", "the number of a line; absent: events of all"),
                 .query("call", "the UUID of a call; absent: events of all", .uuid("")),
                 .query("after", "the position behind which to begin; absent: with what comes", OpenAPISchemas.position),
+                .query("ticket", "a ticket of `POST /v1/tickets`, in the place of a token"),
                 .field("Last-Event-ID", "as `after`, which it comes before", OpenAPISchemas.position),
             ],
             answers: [
+                .empty(.switchingProtocols, "the events follow, over WebSocket"),
                 Answer(status: .ok, meaning: "the events", content: ("text/event-stream", .text("`id`, `event` and `data` of each"), nil)),
                 .problem(.gone, "events behind this position are not kept any more", "gone"),
+                .problem(.upgradeRequired, "the version of WebSocket is another than 13", "upgradeRequired"),
                 .problem(.serviceUnavailable, "two hundred read events already", "tooManyReaders"),
             ]),
         OpenAPIOperation(

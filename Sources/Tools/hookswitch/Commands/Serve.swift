@@ -137,7 +137,8 @@ struct Serve: ExplainedCommand {
         let tls = try configuration.control.tls ? configuration.tlsSettings.map(Self.contexts) : nil
         func server(_ path: String?) throws(SocketError) -> ControlServer {
             try ControlServer(
-                path: path, addresses: addresses, tls: tls, tokens: tokens, journal: configuration.journalFile, version: Hookswitch.version)
+                path: path, addresses: addresses, tls: tls, tokens: tokens, origins: configuration.control.origins,
+                journal: configuration.journalFile, version: Hookswitch.version)
         }
         do throws(SocketError) { return try server(path) } catch {
             // Nobody asked for the socket in the data folder: not each file system has sockets, and the gateway does without.

@@ -21,6 +21,8 @@ struct ControlSettings {
     var tls = false
     /// The file of tokens; in the data folder unless given.
     var tokens: String?
+    /// Of pages in browsers, besides its own, that may open a WebSocket.
+    var origins: Set<String> = []
 }
 
 /// All that `hookswitch serve` is told: the gateway's part, and what belongs to a process.

@@ -88,6 +88,10 @@ extension Setting {
             help: "tokens of those who may ask over api.listen ('hookswitch token'); without one all of this machine may"
         ) { $0.control.tokens = try $1.text },
         Setting(
+            path: "api.origins", takes: "https://…, …", default: .unset("pages of its own address alone"),
+            help: "web origins whose pages may open a WebSocket of events, besides the control interface's own"
+        ) { $0.control.origins = Set(try $1.list { try $0.origin }) },
+        Setting(
             path: "hook.url", takes: "https://…", default: .unset("the configuration alone decides"),
             help: "a program that is asked, before anything rings, what becomes of each call from outside (POST of JSON)"
         ) { $0.hook.address = try $1.webURL },

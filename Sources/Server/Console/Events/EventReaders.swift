@@ -1,0 +1,90 @@
+import HTTP
+import Primitives
+
+/// Those who listen to events over HTTP: by Server-Sent Events, or by WebSocket. Lane-confined.
+final class EventReaders {
+    /// The way on which a reader gets its events.
+    enum Outlet {
+        /// As WHATWG HTML §9.2 has it.
+        case stream(HTTPStream)
+        /// A text for each event.
+        case socket(HTTPWebSocket)
+
+        fileprivate func send(_ json: [UInt8], _ event: PublicEvent, at now: Instant) {
+            switch self {
+            case .stream(let stream):
+                let head = Array("id: \(event.position)\nevent: \(event.type.rawValue)\ndata: ".utf8)
+                stream.send(head + json + [0x0A, 0x0A], at: now)
+            case .socket(let socket): socket.send(text: json, at: now)
+            }
+        }
+
+        fileprivate func end(_ code: WebSocketCloseCode, at now: Instant) {
+            switch self {
+            case .stream(let stream): stream.end(at: now)
+            case .socket(let socket): socket.close(code, at: now)
+            }
+        }
+    }
+
+    static let most = 200
+    /// A stream without events says that it is alive. A WebSocket has its pings.
+    static let heartbeat = Duration.seconds(15)
+
+    private let hub: EventHub
+    private var outlets: [UInt64: Outlet] = [:]
+    private var nextHeartbeat: Instant?
+
+    init(_ hub: EventHub) { self.hub = hub }
+
+    var isFull: Bool { hub.readerCount >= Self.most }
+    var deadline: Instant? { nextHeartbeat }
+
+    /// A reader that may go while it gets what is there already.
+    private final class Reader {
+        var number: UInt64?
+        var isOver = false
+    }
+
+    /// Begins to tell a reader events.
+    ///
+    /// - Parameters:
+    ///   - after: a position that the hub has checked.
+    ///   - open: makes the outlet, which tells once when its reader has gone; nil when it has gone already.
+    func add(_ filter: EventFilter, after: EventPosition?, at now: Instant, open: (_ ended: @escaping () -> Void) -> Outlet?) {
+        let reader = Reader()
+        let outlet = open { [weak self] in
+            reader.isOver = true
+            self?.forget(reader)
+        }
+        guard let outlet else { return }
+        reader.number = try? hub.listen(filter, after: after, at: now) { json, event, now in
+            outlet.send(json, event, at: now)
+        } end: { [weak self] now in
+            outlet.end(.tryAgainLater, at: now)
+            self?.forget(reader)
+        }
+        guard let number = reader.number, !reader.isOver else { return forget(reader) }
+        outlets[number] = outlet
+        nextHeartbeat = nextHeartbeat ?? now + Self.heartbeat
+    }
+
+    private func forget(_ reader: Reader) {
+        guard let number = reader.number else { return }
+        hub.forget(number)
+        outlets[number] = nil
+    }
+
+    func advance(to now: Instant) {
+        guard let due = nextHeartbeat, due <= now else { return }
+        for case .stream(let stream) in outlets.values { stream.send(Array(":\n\n".utf8), at: now) }
+        nextHeartbeat = outlets.isEmpty ? nil : now + Self.heartbeat
+    }
+
+    /// Nothing more comes.
+    func endAll(at now: Instant) {
+        let all = outlets.values
+        outlets = [:]
+        for outlet in all { outlet.end(.goingAway, at: now) }
+    }
+}
