@@ -99,7 +99,7 @@ let package = Package(
 
         .target(
             name: "Console",
-            dependencies: ["CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Primitives", "Runtime", "UserAgent"],
+            dependencies: ["CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Primitives", "RTP", "Runtime", "UserAgent"],
             path: "Sources/Server/Console",
             swiftSettings: strict),
         .target(
@@ -107,7 +107,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Workbench",
-            dependencies: ["Audio", "Calls", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram],
+            dependencies: [
+                "Audio", "CallJournal", "Calls", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram,
+            ],
             path: "Sources/Tools/Workbench", swiftSettings: strict),
 
         .target(
@@ -201,10 +203,10 @@ let package = Package(
         tests("CallJournal", ["CallKit", "SDP", "SIP"]),
         tests("Calls", ["CallKit", "SIP"]),
         tests("Gateway", ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "SIP", "Runtime", "UserAgent"]),
+        tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "RTP", "SIP", "Runtime", "UserAgent"]),
         tests("HookswitchClient", ["HTTP", "Runtime"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
-        tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
+        tests("Workbench", ["Audio", "CallJournal", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(
             "Rehearsal",
             [

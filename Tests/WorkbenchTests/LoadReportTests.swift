@@ -1,3 +1,4 @@
+import CallJournal
 import Foundation
 import Media
 import Primitives

@@ -18,7 +18,7 @@ import Testing
     /// The first 8 digits of the calls that the options leave.
     private static func listed(_ text: JournalText, _ options: String...) throws -> [String] {
         let command = try #require(try Hookswitch.parseAsRoot(["calls", "j"] + options) as? CallsCommand)
-        return try command.listing().chosen(history(text).calls).map { CallsTable.name($0.first) }
+        return try command.listing().chosen(history(text).calls).map { CallWords.name($0.first) }
     }
 
     private static func table(_ text: JournalText, showsLegs: Bool = false) -> [String] {
@@ -85,7 +85,7 @@ import Testing
         (0, "0.0s"), (1_499, "1.4s"), (59_999, "59.9s"), (60_000, "1m00s"), (3_599_000, "59m59s"), (3_723_000, "1h02m"),
     ])
     func `a length reads as people say it`(milliseconds: Int, text: String) {
-        #expect(CallsTable.length(.milliseconds(milliseconds)) == text)
+        #expect(CallWords.length(.milliseconds(milliseconds)) == text)
     }
 
     @Test(
@@ -96,7 +96,7 @@ import Testing
             ("nothing", nil, "nobody"),
         ] as [(String?, String?, String)])
     func `who was heard is told in a word or two`(caller: String?, callee: String?, text: String) {
-        #expect(CallsTable.heard(caller.flatMap(LegSound.Heard.init), callee.flatMap(LegSound.Heard.init)) == text)
+        #expect(CallWords.heard(caller.flatMap(LegSound.Heard.init), callee.flatMap(LegSound.Heard.init)) == text)
     }
 
     // MARK: Which
@@ -113,7 +113,7 @@ import Testing
         ] as [([String], [String])])
     func `options leave the calls that are like that`(options: [String], calls: [String]) throws {
         let command = try #require(try Hookswitch.parseAsRoot(["calls", "j"] + options) as? CallsCommand)
-        #expect(try command.listing().chosen(Self.history(.four).calls).map { CallsTable.name($0.first) } == calls)
+        #expect(try command.listing().chosen(Self.history(.four).calls).map { CallWords.name($0.first) } == calls)
     }
 
     @Test(

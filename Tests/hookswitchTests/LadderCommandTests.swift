@@ -32,14 +32,14 @@ import Testing
     ])
     func `a call is named by its UUID, the beginning of it, or its Call-ID`(name: String, call: String) throws {
         let choice = try choice(.four, name)
-        #expect(CallsTable.name(choice.call.first) == call && choice.note == nil)
+        #expect(CallWords.name(choice.call.first) == call && choice.note == nil)
     }
 
     @Test func `a Call-ID that looks like the beginning of a UUID is a Call-ID`() throws {
         var text = JournalText.four
         text.answered("DDDD0000-0000-0000-0000-000000000005", id: "aaaa0000")
-        #expect(CallsTable.name(try choice(text, "aaaa0000").call.first) == "DDDD0000")
-        #expect(CallsTable.name(try choice(text, "AAAA").call.first) == "AAAA0000")
+        #expect(CallWords.name(try choice(text, "aaaa0000").call.first) == "DDDD0000")
+        #expect(CallWords.name(try choice(text, "AAAA").call.first) == "AAAA0000")
     }
 
     @Test func `a name that is several calls is refused with what they are`() throws {
@@ -65,7 +65,7 @@ import Testing
 
     @Test func `without a name it is the last call, and who did not ask for that is told`() throws {
         let last = try choice(.four, nil)
-        #expect(CallsTable.name(last.call.first) == "CCCC0000")
+        #expect(CallWords.name(last.call.first) == "CCCC0000")
         #expect(last.note == "CCCC0000 is the last of 4 calls; 'hookswitch calls j' lists them")
         #expect(try choice(.four, nil, isLast: true).note == nil)
         var one = JournalText()
@@ -146,7 +146,7 @@ import Testing
     /// XML of the drawing and the page's text; strict reading fails where something is not escaped or closed.
     private func page(_ text: JournalText, _ index: Int) throws -> String {
         let journal = try journal(text), call = journal.history.calls[index]
-        return LadderPage.text(call, Ladder(try journal.events(of: call), options: LadderOptions(width: 1_000)))
+        return LadderPage.text(call, Ladder(try journal.events(of: call), options: LadderOptions(width: 1_000)), version: "1")
     }
 
     private final class Counter: NSObject, XMLParserDelegate {

@@ -1,3 +1,5 @@
+import CallJournal
+
 /// The verdicts as JUnit XML: a test case for the verdict, for validity, for each term of the service level, for each kind of finding, and
 /// for leaks. A finding that the verdict allows has passed, with what was found in its output.
 public enum LoadJUnit {
@@ -92,26 +94,5 @@ public enum LoadJUnit {
         guard let failure = test.failure else { return head + "/>" }
         let tag = test.isError ? "error" : "failure"
         return head + "><\(tag) message=\"\(Markup.escaped(failure))\"/></testcase>"
-    }
-}
-
-/// XML and HTML.
-public enum Markup {
-    /// For text and attributes of XML and HTML; what XML has no place for is left out.
-    public static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "\n": result += "&#10;"
-            case "\t": result += " "
-            case _ where scalar.value < 32 || scalar.value == 127, "\u{FFFE}", "\u{FFFF}": break
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }

@@ -48,7 +48,7 @@ struct LadderCommand: ExplainedCommand {
             let ladder = Ladder(events, options: LadderOptions(width: width, colour: Terminal.hasColour))
             try StandardOutput.printExactly(Self.text(record, ladder))
         }
-        try page?.write(LadderPage.text(record, whole))
+        try page?.write(LadderPage.text(record, whole, version: Hookswitch.version))
         try JournalFiles.complain(of: journal.brokenLines)
     }
 
@@ -58,9 +58,9 @@ struct LadderCommand: ExplainedCommand {
     /// Writes the outcome of the call, and the ladder.
     static func text(_ record: CallDetailRecord, _ ladder: Ladder) -> String {
         let first = record.first, parties = "\(first.from?.shortAddress ?? "–") to \(record.to?.shortAddress ?? "–")"
-        let length = record.length.map { ", \(CallsTable.length($0)) long" } ?? ""
+        let length = record.length.map { ", \(CallWords.length($0)) long" } ?? ""
         let head =
-            "\(WallTime.local(first.began.wall))  \(parties)  \(CallsTable.status(record.disposition, record.status))\(length): \(record.reason)"
+            "\(WallTime.local(first.began.wall))  \(parties)  \(CallWords.status(record.disposition, record.status))\(length): \(record.reason)"
         return "\(head.sanitized.onOneLine)\nfirst event \(first.run.position(first.sequence))\n\(ladder.text)"
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Console
 
 struct Reference: ExplainedCommand {
     static let exits: KeyValuePairs<ExitStatus, String> = [.good: "the page is printed"]

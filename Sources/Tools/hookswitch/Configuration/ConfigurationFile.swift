@@ -1,4 +1,5 @@
 import Audio
+import Console
 import Foundation
 import Gateway
 import Glibc

@@ -1,3 +1,4 @@
+import Console
 import Yams
 
 /// The environment, as the values of a configuration file name it: `${NAME}`, and `${NAME:-default}` where it may be unset or empty.

@@ -1,3 +1,4 @@
+import Console
 import Yams
 
 extension Node.Mapping {

@@ -37,17 +37,18 @@ struct CallsTable {
         let first = call.first
         let cells = [
             WallTime.local(first.began.wall), first.from?.shortAddress ?? Self.none, call.to?.shortAddress ?? Self.none,
-            Self.status(call.disposition, call.status), call.length.map(Self.length) ?? Self.none,
-            Self.heard(call.heardCaller, call.heardCallee),
-            Self.name(first), call.reason,
+            CallWords.status(call.disposition, call.status), call.length.map(CallWords.length) ?? Self.none,
+            CallWords.heard(call.heardCaller, call.heardCallee),
+            CallWords.name(first), call.reason,
         ]
         return [cells] + (showsLegs ? call.branches.map { leg($0) } : [])
     }
 
     private func leg(_ leg: LegRecord) -> [String] {
         [
-            WallTime.local(leg.began.wall), "  leg", leg.to?.shortAddress ?? Self.none, Self.status(leg.disposition, leg.status), Self.none,
-            Self.heard(leg.sound.outgoing, leg.sound.incoming), Self.name(leg), leg.codec?.description ?? "",
+            WallTime.local(leg.began.wall), "  leg", leg.to?.shortAddress ?? Self.none, CallWords.status(leg.disposition, leg.status),
+            Self.none,
+            CallWords.heard(leg.sound.outgoing, leg.sound.incoming), CallWords.name(leg), leg.codec?.description ?? "",
         ]
     }
 
@@ -67,42 +68,6 @@ struct CallsTable {
         let code = call.disposition == .up ? 33 : call.isTroubled ? 31 : 32
         return "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
-
-    // MARK: Words
-
-    /// `answered`, `refused 404`
-    static func status(_ disposition: CallDisposition, _ status: Int?) -> String {
-        let word = disposition.rawValue
-        return [.answered, .up].contains(disposition) ? word : word + (status.map { " \($0)" } ?? "")
-    }
-
-    /// `1.5s`, `2m03s`, `1h02m`
-    static func length(_ duration: Duration) -> String {
-        let tenths = duration.wholeMilliseconds / 100, seconds = tenths / 10
-        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        if seconds < 60 { return "\(seconds).\(tenths % 10)s" }
-        return seconds < 3_600 ? "\(seconds / 60)m\(two(seconds % 60))s" : "\(seconds / 3_600)h\(two(seconds / 60 % 60))m"
-    }
-
-    /// Tells which of the two was heard.
-    static func heard(_ caller: LegSound.Heard?, _ callee: LegSound.Heard?) -> String {
-        switch (caller, callee) {
-        case (nil, nil): none
-        case (.packets, .packets): "packets"
-        case (let caller?, let callee?):
-            switch (caller.isMissing, callee.isMissing) {
-            case (false, false): "both ways"
-            case (false, true): "caller only"
-            case (true, false): "callee only"
-            case (true, true): "nobody"
-            }
-        case (let caller?, nil): caller.isMissing ? "nobody" : "caller"
-        case (nil, let callee?): callee.isMissing ? "nobody" : "callee"
-        }
-    }
-
-    /// The first eight digits of its UUID.
-    static func name(_ leg: LegRecord) -> String { String(leg.call.description.prefix(8)) }
 }
 
 extension String {

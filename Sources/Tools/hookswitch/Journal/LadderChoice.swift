@@ -14,7 +14,7 @@ struct LadderChoice {
             guard let last = calls.last else { throw Failure(message: "\(file): there are no calls", exitCode: 1) }
             call = last
             if calls.count > 1, !isLast {
-                note = "\(CallsTable.name(last.first)) is the last of \(calls.count) calls; 'hookswitch calls \(file)' lists them"
+                note = "\(CallWords.name(last.first)) is the last of \(calls.count) calls; 'hookswitch calls \(file)' lists them"
             }
             return
         }
@@ -49,7 +49,7 @@ struct LadderChoice {
         let named = found.prefix(mostNamed).map { call in
             let parties = "\(call.first.from?.shortAddress ?? "–") to \(call.to?.shortAddress ?? "–")"
             let place = "run \(call.first.run.label), \(WallTime.local(call.first.began.wall))"
-            return "\(call.first.call) (\(place), \(parties), \(CallsTable.status(call.disposition, call.status)))"
+            return "\(call.first.call) (\(place), \(parties), \(CallWords.status(call.disposition, call.status)))"
         }
         let more = found.count > mostNamed ? ", and \(found.count - mostNamed) more" : ""
         return .usage("'\(name)' is \(found.count) calls: \(named.joined(separator: ", "))\(more)")

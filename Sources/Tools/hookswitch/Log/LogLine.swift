@@ -1,4 +1,5 @@
 import Foundation
+import Gateway
 import Logging
 import Primitives
 

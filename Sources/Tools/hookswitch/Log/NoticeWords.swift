@@ -44,8 +44,8 @@ struct NoticeWords: Sendable {
 
     /// `call 5B4E7C36 from 1001@a.test to 9196@a.test: answered, 2.0s long: the caller hung up`
     private func say(_ call: CallSummary) {
-        let from = call.from?.shortAddress, to = call.to?.shortAddress, status = CallsTable.status(call.disposition, call.status)
-        let parties = "from \(from ?? "–") to \(to ?? "–")", length = call.length.map { ", \(CallsTable.length($0)) long" } ?? ""
+        let from = call.from?.shortAddress, to = call.to?.shortAddress, status = CallWords.status(call.disposition, call.status)
+        let parties = "from \(from ?? "–") to \(to ?? "–")", length = call.length.map { ", \(CallWords.length($0)) long" } ?? ""
         log.say(
             .info, "call \(call.call.description.prefix(8)) \(parties): \(status)\(length): \(call.reason)",
             [

@@ -59,7 +59,7 @@ struct TracedCall {
 
     /// `answered`, `refused 404`, `ringing`
     var statusText: String {
-        guard disposition == .up, status == nil else { return CallsTable.status(disposition, status) }
+        guard disposition == .up, status == nil else { return CallWords.status(disposition, status) }
         return hasRung ? "ringing" : "no answer yet"
     }
 }

@@ -1,3 +1,5 @@
+import CallJournal
+
 // The ladder of a call on the page: a line down for each party, and an arrow for each step.
 extension LoadPage {
     /// Opens below the row of its call.

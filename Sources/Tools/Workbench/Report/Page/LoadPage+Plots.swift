@@ -1,3 +1,5 @@
+import CallJournal
+
 // Plots of the page.
 extension LoadPage {
     static func plots(_ report: LoadReport) -> String {

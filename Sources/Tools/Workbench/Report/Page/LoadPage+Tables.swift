@@ -1,3 +1,5 @@
+import CallJournal
+
 // Tables of the page.
 extension LoadPage {
     /// So many of the bad calls are listed.

@@ -1,3 +1,5 @@
+import CallJournal
+
 /// The report as one HTML page that needs nothing else: the verdict, the figures, plots over time and cumulative ones, and the bad calls.
 public enum LoadPage {
     public static func text(_ report: LoadReport) -> String {

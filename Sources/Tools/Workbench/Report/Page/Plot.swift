@@ -1,3 +1,5 @@
+import CallJournal
+
 /// Lines over time as SVG.
 struct Plot {
     struct Line {

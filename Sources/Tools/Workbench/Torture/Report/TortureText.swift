@@ -1,3 +1,5 @@
+import CallJournal
+
 /// Verdicts as lines for a person.
 public enum TortureText {
     /// One case, with what was expected and what came where it failed.

@@ -1,3 +1,4 @@
+import Console
 import Primitives
 import RTP
 import SIP

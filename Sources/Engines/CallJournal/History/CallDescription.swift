@@ -1,16 +1,15 @@
-import Gateway
 import Primitives
 
 /// A call as JSON. Times are in milliseconds; what is not known is left out.
-struct CallDescription: Encodable {
+package struct CallDescription: Encodable {
     /// The media that a leg carried one way.
-    struct Stream: Encodable {
-        var packets: Int64
+    package struct Stream: Encodable {
+        package var packets: Int64
         /// `heard`, `packets` (too few to tell), `paused`, `silent`, `nothing`.
-        var heard: String?
-        var lossPercent: Double?
-        var jitter: Double?
-        var mos: Double?
+        package var heard: String?
+        package var lossPercent: Double?
+        package var jitter: Double?
+        package var mos: Double?
 
         init(_ packets: Int64, _ heard: LegSound.Heard?, _ quality: LegSound.Quality) {
             (self.packets, self.heard) = (packets, heard?.rawValue)
@@ -20,61 +19,61 @@ struct CallDescription: Encodable {
         }
     }
 
-    struct Leg: Encodable {
-        var call: String
-        var direction: String?
+    package struct Leg: Encodable {
+        package var call: String
+        package var direction: String?
         /// `run.seq` of its first event.
-        var position: String
-        var time: String
-        var line: String?
-        var to: String?
-        var transport: String?, remote: String?
-        var callID: String?
-        var codec: String?
-        var status: String
-        var sipStatus: Int?, sipPhrase: String?
+        package var position: String
+        package var time: String
+        package var line: String?
+        package var to: String?
+        package var transport: String?, remote: String?
+        package var callID: String?
+        package var codec: String?
+        package var status: String
+        package var sipStatus: Int?, sipPhrase: String?
         /// Values of the Reason header that ended it.
-        var reasons: [String]
-        var setupTime: Double?, answerTime: Double?, duration: Double?
+        package var reasons: [String]
+        package var setupTime: Double?, answerTime: Double?, duration: Double?
         /// From the far end, and to it.
-        var incoming: Stream?, outgoing: Stream?
-        var roundTrip: Double?
-        var recording: String?
+        package var incoming: Stream?, outgoing: Stream?
+        package var roundTrip: Double?
+        package var recording: String?
         /// Rules that it broke.
-        var violations: [String]
+        package var violations: [String]
     }
 
-    struct Heard: Encodable { var caller: String?, callee: String? }
+    package struct Heard: Encodable { var caller: String?, callee: String? }
 
-    var call: String
+    package var call: String
     /// The run, and the number of the first event in it; together the position `run.seq`.
-    var run: String
-    var event: UInt64
-    var position: String
+    package var run: String
+    package var event: UInt64
+    package var position: String
     /// The time of its first event.
-    var time: String
-    var from: String?, to: String?, uri: String?, line: String?
-    var agent: String?
-    var offer: String?
-    var callID: String?
-    var direction: String?
+    package var time: String
+    package var from: String?, to: String?, uri: String?, line: String?
+    package var agent: String?
+    package var offer: String?
+    package var callID: String?
+    package var direction: String?
     /// `answered`, `missed`, `cancelled`, `busy`, `declined`, `refused`, `failed`, `elsewhere`, `up` or `cut-off`.
-    var status: String
+    package var status: String
     /// nil where none was sent.
-    var sipStatus: Int?, sipPhrase: String?
+    package var sipStatus: Int?, sipPhrase: String?
     /// From the first event to the first 101–199, and to the 200; from that to the end.
-    var setupTime: Double?, answerTime: Double?, duration: Double?
-    var heard: Heard
+    package var setupTime: Double?, answerTime: Double?, duration: Double?
+    package var heard: Heard
     /// `caller`, `callee` or `gateway`.
-    var endedBy: String?
+    package var endedBy: String?
     /// It is one of `--failed`.
-    var failed: Bool
-    var reason: String
-    var legs: [Leg]
+    package var failed: Bool
+    package var reason: String
+    package var legs: [Leg]
 }
 
 extension CallDescription {
-    init(_ record: CallDetailRecord) {
+    package init(_ record: CallDetailRecord) {
         let first = record.first
         (call, run, event) = (first.call.description, first.run.label, first.sequence)
         (position, time) = (first.run.position(first.sequence), WallTime.universal(first.began.wall))
@@ -91,7 +90,7 @@ extension CallDescription {
 }
 
 extension CallDescription.Leg {
-    init(_ leg: LegRecord) {
+    package init(_ leg: LegRecord) {
         (call, direction) = (leg.call.description, leg.direction?.rawValue)
         (position, time) = (leg.run.position(leg.sequence), WallTime.universal(leg.began.wall))
         (line, to) = (leg.line.isEmpty ? nil : leg.line.description, leg.to?.description)

@@ -1,38 +1,37 @@
-import Gateway
 import Primitives
 
 /// A ladder as JSON.
-struct LadderDescription: Encodable {
-    struct Party: Encodable {
-        var name: String, call: String, line: String
+package struct LadderDescription: Encodable {
+    package struct Party: Encodable {
+        package var name: String, call: String, line: String
         /// `incoming` or `outgoing`, as the gateway sees it.
-        var direction: String
+        package var direction: String
     }
 
-    struct Step: Encodable {
+    package struct Step: Encodable {
         /// `run.seq`
-        var position: String
-        var time: String
+        package var position: String
+        package var time: String
         /// Milliseconds since the first step.
-        var offset: Double
-        var kind: String
+        package var offset: Double
+        package var kind: String
         /// The name of a party; nil where it is of none.
-        var party: String?
+        package var party: String?
         /// The text on the arrow of a message, whether it was received, and whether it was a retransmission.
-        var message: String?, isReceived: Bool?, isRetransmission: Bool?
+        package var message: String?, isReceived: Bool?, isRetransmission: Bool?
         /// The text of anything else.
-        var text: String?
+        package var text: String?
         /// By party: `none`, `reserved`, `configured`, `open` or `flowing`.
-        var media: [String: String]
+        package var media: [String: String]
     }
 
-    var call: CallDescription
+    package var call: CallDescription
     /// The version of the program that wrote the journal.
-    var version: String?
-    var parties: [Party]
-    var steps: [Step]
+    package var version: String?
+    package var parties: [Party]
+    package var steps: [Step]
 
-    init(_ record: CallDetailRecord, _ ladder: Ladder) {
+    package init(_ record: CallDetailRecord, _ ladder: Ladder) {
         call = CallDescription(record)
         version = record.first.run.version?.description
         let names = ladder.parties.map(\.name)

@@ -1,8 +1,5 @@
-import Gateway
-import Workbench
-
 /// A ladder as SVG: lifelines, arrows and words from top to bottom, and a lane for the media of each party at the right.
-struct LadderPicture {
+package struct LadderPicture {
     private static let (rowHeight, top, timeWidth, columnWidth, laneWidth, wordsWidth) = (22, 40, 90, 210, 22, 740)
     /// As many characters of 12 pixels as the words have room for.
     private static let mostCharacters = 100
@@ -14,7 +11,7 @@ struct LadderPicture {
     private let lanes: [Int]
     private let width: Int
 
-    init(_ ladder: Ladder) {
+    package init(_ ladder: Ladder) {
         self.ladder = ladder
         steps = ladder.steps
         let left = ladder.parties.filter(\.isIncoming).count, right = ladder.parties.count - left
@@ -32,13 +29,21 @@ struct LadderPicture {
 
     private var height: Int { Self.top + Self.rowHeight * steps.count + 16 }
 
-    var svg: String {
+    /// A file of its own (SVG 1.1), with its colours.
+    package var document: String {
+        svg(attributes: "xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" ", "<style>\(LadderStyle.document)</style>") + "\n"
+    }
+
+    /// A part of a page that has `LadderStyle.page`.
+    var svg: String { svg(attributes: "", "") }
+
+    private func svg(attributes: String, _ style: String) -> String {
         let marker = """
             <marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" \
             fill="context-stroke"/></marker>
             """
         return """
-            <svg viewBox="0 0 \(width) \(height)" width="\(width)" height="\(height)" role="img" aria-label="The ladder of the call"><defs>\(marker)</defs>
+            <svg \(attributes)viewBox="0 0 \(width) \(height)" width="\(width)" height="\(height)" role="img" aria-label="The ladder of the call">\(style)<defs>\(marker)</defs>
             \(frame())
             \(media())
             \(steps.indices.map(row).joined(separator: "\n"))
