@@ -37,6 +37,9 @@ package struct LegMedia {
         scribe.write(.mediaReserved, at: now, [.port: .init(ports.rtp)])
     }
 
+    /// Figures until now. Throws where the engine does not have the leg.
+    package func statistics(at now: Instant) throws(MediaError) -> MediaStatistics { try plane.statistics(of: id, at: now) }
+
     /// Codecs and direction are being decided; no socket yet.
     package mutating func configure(at now: Instant, codecs: Text) {
         advance(.configure)

@@ -96,9 +96,10 @@ public final class GatewayServer: Sendable {
     typealias Host = SignallingHost<Gateway>
     let lane: Lane<Host>
     private let journalFile: JournalFile?
-    private let trace: MessageTrace?
-    private let directories: CallDirectories
-    private let notice: @Sendable (Notice) -> Void
+    /// The messages that were seen last; nil: they are not traced.
+    public let trace: MessageTrace?
+    let directories: CallDirectories
+    let notice: @Sendable (Notice) -> Void
     /// The listening sockets, with the ports that the kernel chose.
     public let listeners: [Transports.Listener]
 

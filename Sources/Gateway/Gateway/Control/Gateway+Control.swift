@@ -1,5 +1,6 @@
 import CallKit
 import Foundation
+import Media
 import Primitives
 import Runtime
 import SIP
@@ -29,6 +30,41 @@ extension Gateway {
                         contact: contact.uri.text, agent: contact.userAgent, expires: Int((contact.expiry - now).wholeMilliseconds / 1_000))
                 }, blocked: line.features.blocked.sorted())
         }
+    }
+
+    /// The trunks, in the order of their lines.
+    func trunkSummaries(at now: Instant) -> [TrunkSummary] {
+        trunks.all.map { trunk in
+            TrunkSummary(
+                line: trunk.line, name: table.lines.line(numbered: trunk.line)?.configuration.name, registration: trunk.registrationState,
+                registrationStatus: trunk.registrationStatus,
+                servers: trunk.pool.members.map { member in
+                    .init(
+                        name: member.name, address: member.server.address, transport: member.server.transport,
+                        isDown: trunk.pool.isDown(member, at: now))
+                }, isWatched: trunk.configuration.health != nil,
+                calls: table.legs.values.count { $0.trunk === trunk && $0.state == .connected })
+        }
+    }
+
+    /// The media of calls that are up, until now.
+    func mediaStatistics(of calls: [UUID], at now: Instant) -> [UUID: MediaStatistics] {
+        var found: [UUID: MediaStatistics] = [:]
+        for call in calls {
+            guard let leg = table.leg(call), let statistics = try? leg.media.statistics(at: now) else { continue }
+            found[call] = statistics
+        }
+        return found
+    }
+
+    /// Takes the registration of a device away. False where there is none with this Contact.
+    func unregister(_ contact: Text, ofLine number: Text, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard let found = registrar.contacts(of: number, at: now).first(where: { $0.uri.text == contact }) else { return false }
+        registrar.drop(found.uri, of: number, registered: now)
+        log.expired(number, contacts: registrar.contacts(of: number, at: now).count)
+        return true
     }
 }
 

@@ -158,13 +158,18 @@ extension CallDirectories {
     public func load(_ sources: [DirectorySource], outcome: @escaping @Sendable (DirectoryOutcome) -> Void) {
         for source in sources {
             register(source.name) { DirectoryFileProvider(source) }
-            load(source.name) { [unowned self] error in
-                let data = record(of: source.name)?.data
-                outcome(
-                    DirectoryOutcome(
-                        name: source.name, blocked: data?.blockedCount ?? 0, identified: data?.identifiedCount ?? 0,
-                        failure: error.map { $0.localizedDescription }))
-            }
+            loadAgain(source.name, outcome: outcome)
+        }
+    }
+
+    /// Loads one that is installed.
+    func loadAgain(_ name: String, outcome: @escaping @Sendable (DirectoryOutcome) -> Void) {
+        load(name) { [unowned self] error in
+            let data = record(of: name)?.data
+            outcome(
+                DirectoryOutcome(
+                    name: name, blocked: data?.blockedCount ?? 0, identified: data?.identifiedCount ?? 0,
+                    failure: error.map { $0.localizedDescription }))
         }
     }
 }

@@ -86,6 +86,11 @@ final class Trunk {
     /// Its registration is still being taken back.
     var isBusy: Bool { leaving != nil }
 
+    var registrationState: TrunkSummary.Registration {
+        guard configuration.registration != nil else { return .none }
+        return registration?.isRegistered == true ? .registered : .unregistered
+    }
+
     var deadline: Instant? {
         var next = min(nextHealth ?? .distantFuture, keeper?.deadline ?? .distantFuture)
         for index in locations.indices { next = min(next, locations[index].due ?? .distantFuture) }
