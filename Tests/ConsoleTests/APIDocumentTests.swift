@@ -1,12 +1,13 @@
 import CallJournal
 import CallKit
 import Foundation
-import Gateway
 import HTTP
 import Primitives
 import Testing
+import UserAgent
 
 @testable import Console
+@testable import Gateway
 
 /// The documents of the control interface say what it does: no more, and no less.
 @Suite struct APIDocumentTests {
@@ -124,6 +125,49 @@ import Testing
             login == Self.schema("Login")?["properties"]?.keys && login == Self.schema("Login")?["required"]?.elements.compactMap(\.string))
     }
 
+    @Test func `statistics have the fields of their schemas`() throws {
+        let least = LegStatisticsBody.Stream(packets: 1)
+        let full = LegStatisticsBody.Stream(packets: 1, lost: 1, expected: 1, lossPercent: 1, jitter: 1, mos: 1, heard: "heard")
+        try Self.expect("StreamStatistics", full: full, least: least)
+        let leg = LegStatisticsBody(
+            call: "", line: "", direction: "", isUp: true, codec: "", transport: "", remote: "", callID: "", roundTrip: 1, incoming: full,
+            outgoing: full, recording: true)
+        try Self.expect("LegStatistics", full: leg, least: LegStatisticsBody(call: "", line: "", isUp: true, recording: false))
+        let statistics = RecordsAPI.Statistics(call: "", legs: [leg])
+        try Self.expect("CallStatistics", full: statistics, least: statistics)
+    }
+
+    @Test func `recordings, trunks, directories and registrations have the fields of their schemas`() throws {
+        func recording(_ text: String?) -> RecordingBody {
+            RecordingBody(id: "", call: "", line: "", began: "", ended: text, cause: text, file: "", type: "", size: 1)
+        }
+        try Self.expect("Recording", full: recording("x"), least: recording(nil))
+        try Self.expect("Recordings", full: RecordsAPI.Recordings(recordings: []), least: RecordsAPI.Recordings(recordings: []))
+        let server = TrunkSummary.Server(name: "a", address: anyLoopbackPort, transport: .udp, isDown: false)
+        func trunk(_ name: Text?, _ status: Int?) -> TrunkBody {
+            TrunkBody(
+                TrunkSummary(
+                    line: "1", name: name, registration: .none, registrationStatus: status, servers: [server], isWatched: true, calls: 0))
+        }
+        try Self.expect("Trunk", full: trunk("x", 200), least: trunk(nil, nil))
+        try Self.expect("TrunkServer", full: trunk(nil, nil).servers[0], least: trunk(nil, nil).servers[0])
+        try Self.expect("Trunks", full: TrunkRoutes.Trunks(trunks: []), least: TrunkRoutes.Trunks(trunks: []))
+        func directory(_ date: Date?, _ failure: String?) -> DirectoryBody {
+            DirectoryBody(DirectorySummary(name: "a", blocked: 0, identified: 0, loaded: date, failure: failure))
+        }
+        try Self.expect("Directory", full: directory(Date(), "x"), least: directory(nil, nil))
+        try Self.expect("Directories", full: TrunkRoutes.Directories(directories: []), least: TrunkRoutes.Directories(directories: []))
+        func registration(_ agent: Text?) -> RegistrationBody {
+            RegistrationBody(LineSummary.Device(contact: "sip:a@b", agent: agent, expires: 1))
+        }
+        try Self.expect("Registration", full: registration("x"), least: registration(nil))
+        try Self.expect(
+            "Registrations", full: RegistrationRoutes.Registrations(registrations: []),
+            least: RegistrationRoutes.Registrations(registrations: []))
+        try Self.expect(
+            "LineChange", full: RegistrationRoutes.LineForm(doNotDisturb: true), least: RegistrationRoutes.LineForm(doNotDisturb: true))
+    }
+
     @Test func `a transaction takes the fields of its schema`() {
         func fields(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label).sorted() }
         #expect(fields(TransactionBody(actions: [])) == Self.schema("Transaction")?["properties"]?.keys.sorted())
@@ -138,7 +182,7 @@ import Testing
         let examples = OpenAPIDocument.operations.compactMap(\.content).filter { $0.schema == "Transaction" }.flatMap(\.examples.values)
         #expect(examples.count > 1)
         for example in examples {
-            let body = try JSONBody.decode(TransactionBody.self, JSONBody.encode(example))
+            let body = try JSONBody.decode(TransactionBody.self, JSONBody.encode(example), as: "Transaction")
             #expect(try !body.order().actions.isEmpty)
         }
     }

@@ -58,6 +58,9 @@ import Testing
         arguments: [
             (.get, "/v1/calls", .read), (.head, "/v1/lines", .read), (.post, "/v1/calls", .control), (.post, "/v1/transactions", .control),
             (.post, "/v1/calls/x/end", .control), (.put, "/v1/lines/1/dnd", .lines), (.delete, "/v1/lines/1/blocked/2", .lines),
+            (.get, "/v1/journal", .read), (.get, "/v1/recordings/a.1", .read), (.delete, "/v1/recordings/a.1", .admin),
+            (.patch, "/v1/lines/1", .lines), (.post, "/v1/lines/1/recents/x/call-back", .control),
+            (.post, "/v1/directories/a/reload", .admin),
             (.post, "/v1/server/reload", .admin), (.post, "/", .control), (.post, "/v1/tickets", .read),
         ] as [(HTTPRequest.Method, String, AccessScope)])
     func `each request needs one scope`(method: HTTPRequest.Method, path: String, scope: AccessScope) throws {

@@ -1,11 +1,14 @@
 import CallJournal
 import CallKit
 import Foundation
+import Media
 import Primitives
+import RTP
 import Runtime
 import SIP
 import Synchronization
 import Testing
+import UserAgent
 
 @testable import Console
 @testable import Gateway
@@ -21,6 +24,11 @@ final class ScriptedGateway: GatewayControl {
         var lineAsks = 0
         var isDraining = false
         var isDoNotDisturbOn = false
+        var recents: [RecentCall] = []
+        var trace: MessageTrace?
+        var statisticsAsks = 0
+        /// Contacts that were taken away, and directories that were loaded anew.
+        var unregistered: [Text] = [], reloaded: [String] = []
     }
     let state = Mutex(State())
     /// That of the first order; each has another.
@@ -53,7 +61,10 @@ final class ScriptedGateway: GatewayControl {
         ])
     }
 
-    func recents(ofLine number: Text, then: @escaping @Sendable ([RecentCall]?) -> Void) { then(number == "1001" ? [] : nil) }
+    func recents(ofLine number: Text, then: @escaping @Sendable ([RecentCall]?) -> Void) {
+        let recents = state.withLock { $0.recents }
+        then(number == "1001" ? recents : nil)
+    }
     func setDoNotDisturb(_ isOn: Bool, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
         if number == "1001" { state.withLock { $0.isDoNotDisturbOn = isOn } }
         then(number == "1001")
@@ -63,6 +74,44 @@ final class ScriptedGateway: GatewayControl {
     }
     func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void) { then(target.user == "1002") }
     func drain() { state.withLock { $0.isDraining = true } }
+
+    func trunkSummaries(then: @escaping @Sendable ([TrunkSummary]) -> Void) {
+        let server = TrunkSummary.Server(name: "carrier.test", address: anyLoopbackPort, transport: .udp, isDown: false)
+        let down = TrunkSummary.Server(name: "carrier.test", address: anyLoopbackPort, transport: .udp, isDown: true)
+        func trunk(_ line: Text, _ name: Text?, _ registration: TrunkSummary.Registration, _ servers: [TrunkSummary.Server]) -> TrunkSummary
+        {
+            TrunkSummary(
+                line: line, name: name, registration: registration, registrationStatus: registration == .none ? nil : 403, servers: servers,
+                isWatched: true, calls: 0)
+        }
+        then([
+            trunk("800", "carrier", .none, [server, down]), trunk("801", nil, .unregistered, [server]), trunk("802", nil, .none, [down]),
+            trunk("803", nil, .none, []),
+        ])
+    }
+
+    func mediaStatistics(of calls: [UUID], then: @escaping @Sendable ([UUID: MediaStatistics]) -> Void) {
+        state.withLock { $0.statisticsAsks += 1 }
+        var statistics = MediaStatistics()
+        statistics.receiving.packets = 77
+        then(Dictionary(uniqueKeysWithValues: calls.map { ($0, statistics) }))
+    }
+
+    func unregister(_ contact: Text, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        state.withLock { $0.unregistered.append(contact) }
+        then(true)
+    }
+
+    var directorySummaries: [DirectorySummary] {
+        [DirectorySummary(name: "spam", blocked: 3, identified: 2, loaded: Date(timeIntervalSince1970: 0), failure: "no file")]
+    }
+
+    func reloadDirectory(_ name: String) -> Bool {
+        state.withLock { $0.reloaded.append(name) }
+        return name == "spam"
+    }
+
+    var trace: MessageTrace? { state.withLock { $0.trace } }
 }
 
 extension RealTime {

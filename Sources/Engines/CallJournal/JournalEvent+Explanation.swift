@@ -107,7 +107,8 @@ extension JournalEvent.Kind {
                     + Self.unwritten)
         case .registerExpired:
             .init(
-                "Devices of a line did not register again in time.", [.always(.user), .always(.count, "contacts that the line still has")])
+                "Devices of a line did not register again in time, or were taken off by an operator.",
+                [.always(.user), .always(.count, "contacts that the line still has")])
 
         case .sipReceived: .init("A message was received.", Self.message)
         case .sipSent: .init("A message was sent.", Self.message)

@@ -40,12 +40,21 @@ public enum HTTPWriter {
         return head(status, fields, keepsAlive: false, date: date)
     }
 
-    /// A piece of it, which is not empty: an empty chunk is the last.
+    /// The head of an answer whose content is a file. The connection ends with it.
+    ///
+    /// - Parameter length: of the content.
+    public static func fileHead(_ reply: HTTPReply, length: Int, date: String) -> [UInt8] {
+        var fields = reply.fields
+        fields[.contentLength] = String(length)
+        return head(reply.status, fields, keepsAlive: false, date: date)
+    }
+
+    /// A piece of a stream, which is not empty: an empty chunk is the last.
     public static func piece(_ content: [UInt8], isOld: Bool) -> [UInt8] {
         isOld ? content : Array("\(String(content.count, radix: 16))\r\n".utf8) + content + [0x0D, 0x0A]
     }
 
-    /// Its end.
+    /// The end of a stream.
     public static func streamEnd(isOld: Bool) -> [UInt8] { isOld ? [] : Array("0\r\n\r\n".utf8) }
 
     /// The client may send the content of its request (RFC 9110 §15.2.1).

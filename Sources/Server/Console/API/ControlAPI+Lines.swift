@@ -88,7 +88,7 @@ extension ControlAPI {
     private func addChanges(to routes: inout HTTPRoutes) {
         routes.on(.put, "/v1/lines/{number}/dnd") { [unowned self] ask, responder in
             change(ask, responder) { gateway, number, then throws(Problem) in
-                let form = try JSONBody.decode(OnForm.self, ask.request.body)
+                let form = try JSONBody.decode(OnForm.self, ask.request.body, as: "DoNotDisturb")
                 gateway.setDoNotDisturb(form.on, ofLine: number, then: then)
             }
         }
@@ -105,7 +105,7 @@ extension ControlAPI {
     }
 
     /// Something of a line is set: 204 when it holds.
-    private func change(
+    func change(
         _ ask: HTTPAsk, _ responder: HTTPResponder,
         _ body: (any GatewayControl, Text, @escaping @Sendable (Bool) -> Void) throws(Problem) -> Void
     ) {
@@ -120,7 +120,7 @@ extension ControlAPI {
     }
 
     /// The line of the path. One that the token does not cover is not there.
-    private func number(_ ask: HTTPAsk) throws(Problem) -> String {
+    func number(_ ask: HTTPAsk) throws(Problem) -> String {
         let number = ask.parameters["number"] ?? ""
         guard ask.grant.covers(Text(number)) else { throw Self.noLine(number) }
         return number
@@ -128,7 +128,7 @@ extension ControlAPI {
 
     private static func noLine(_ number: String) -> Problem { .notFound("there is no line \(number)") }
 
-    private func readLine(_ ask: HTTPAsk, _ responder: HTTPResponder, _ reply: @escaping (LineSummary) -> HTTPReply) {
+    func readLine(_ ask: HTTPAsk, _ responder: HTTPResponder, _ reply: @escaping (LineSummary) -> HTTPReply) {
         answer(ask, responder) { () throws(Problem) in
             let number = try number(ask)
             readLines(ask, responder) { lines in

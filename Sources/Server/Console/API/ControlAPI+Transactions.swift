@@ -11,7 +11,7 @@ extension ControlAPI {
     func addTransactions(to routes: inout HTTPRoutes) {
         routes.on(.post, "/v1/transactions") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
-                let body = try JSONBody.decode(TransactionBody.self, ask.request.body)
+                let body = try JSONBody.decode(TransactionBody.self, ask.request.body, as: "Transaction")
                 return try transact(body, ask, responder)
             }
         }
@@ -25,7 +25,7 @@ extension ControlAPI {
             }
         }
         routes.on(.post, "/v1/calls") { [unowned self] ask, responder in
-            oneAction(ask, responder) { (form: StartForm) in
+            oneAction(ask, responder, as: "StartForm") { (form: StartForm) in
                 TransactionBody.Action(type: "CXStartCallAction", call: form.id, handle: form.handle ?? form.to.map { .init(value: $0) })
             }
         }
@@ -35,26 +35,30 @@ extension ControlAPI {
     private func addShortForms(to routes: inout HTTPRoutes) {
         for (path, type) in [("answer", "CXAnswerCallAction"), ("end", "CXEndCallAction")] {
             routes.on(.post, "/v1/calls/{id}/\(path)") { [unowned self] ask, responder in
-                oneAction(ask, responder) { (_: EmptyForm) in TransactionBody.Action(type: type) }
+                oneAction(ask, responder, as: "ActionForm") { (_: EmptyForm) in TransactionBody.Action(type: type) }
             }
         }
         routes.on(.post, "/v1/calls/{id}/hold") { [unowned self] ask, responder in
-            oneAction(ask, responder) { (form: HoldForm) in TransactionBody.Action(type: "CXSetHeldCallAction", onHold: form.onHold ?? true)
+            oneAction(ask, responder, as: "HoldForm") { (form: HoldForm) in
+                TransactionBody.Action(type: "CXSetHeldCallAction", onHold: form.onHold ?? true)
             }
         }
         routes.on(.post, "/v1/calls/{id}/mute") { [unowned self] ask, responder in
-            oneAction(ask, responder) { (form: MuteForm) in TransactionBody.Action(type: "CXSetMutedCallAction", muted: form.muted ?? true)
+            oneAction(ask, responder, as: "MuteForm") { (form: MuteForm) in
+                TransactionBody.Action(type: "CXSetMutedCallAction", muted: form.muted ?? true)
             }
         }
         routes.on(.post, "/v1/calls/{id}/group") { [unowned self] ask, responder in
             oneAction(ask, responder) { (form: GroupForm) in TransactionBody.Action(type: "CXSetGroupCallAction", with: form.with) }
         }
         routes.on(.post, "/v1/calls/{id}/digits") { [unowned self] ask, responder in
-            oneAction(ask, responder) { (form: DigitsForm) in TransactionBody.Action(type: "CXPlayDTMFCallAction", digits: form.digits) }
+            oneAction(ask, responder, as: "DigitsForm") { (form: DigitsForm) in
+                TransactionBody.Action(type: "CXPlayDTMFCallAction", digits: form.digits)
+            }
         }
         routes.on(.post, "/v1/calls/{id}/transfer") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
-                let call = try uuid("id", in: ask), form = try JSONBody.decode(TransferForm.self, ask.request.body)
+                let call = try uuid("id", in: ask), form = try JSONBody.decode(TransferForm.self, ask.request.body, as: "TransferForm")
                 guard let target = try? URI(parsing: Text(form.to)) else { throw .badRequest("to: '\(form.to)' is no SIP URI") }
                 if let state = hub.view.calls[CallUUID(call)], !ask.grant.covers(state.line) { throw .notFound("there is no call \(call)") }
                 try transfer(call, to: target, responder)
@@ -74,11 +78,13 @@ extension ControlAPI {
     }
 
     /// A transaction with the one action of a short form. The call of the path is that of the action.
-    private func oneAction<Form: Decodable>(_ ask: HTTPAsk, _ responder: HTTPResponder, _ action: (Form) -> TransactionBody.Action) {
+    private func oneAction<Form: Decodable>(
+        _ ask: HTTPAsk, _ responder: HTTPResponder, as schema: String, _ action: (Form) -> TransactionBody.Action
+    ) {
         answer(ask, responder) { () throws(Problem) in
             let content = ask.request.body.isEmpty ? Array("{}".utf8) : ask.request.body
-            var action = action(try JSONBody.decode(Form.self, content))
-            let options = try JSONBody.decode(ShortFormOptions.self, content)
+            var action = action(try JSONBody.decode(Form.self, content, as: schema))
+            let options = try JSONBody.decode(ShortFormOptions.self, content, as: schema)
             if ask.parameters["id"] != nil {
                 let call = try uuid("id", in: ask)
                 guard let state = hub.view.calls[CallUUID(call)], ask.grant.covers(state.line) else {
@@ -108,7 +114,7 @@ extension ControlAPI {
     }
 
     /// - Returns: nil: the answer comes later.
-    private func transact(_ body: TransactionBody, _ ask: HTTPAsk, _ responder: HTTPResponder) throws(Problem) -> HTTPReply? {
+    func transact(_ body: TransactionBody, _ ask: HTTPAsk, _ responder: HTTPResponder) throws(Problem) -> HTTPReply? {
         let gateway = try running(), level = try body.level(), patience = try body.patience()
         var order = try body.order()
         try check(order, ask.grant)
@@ -151,7 +157,7 @@ private struct StartForm: Decodable {
 }
 
 /// The members that each short form may have besides.
-private struct ShortFormOptions: Decodable {
+struct ShortFormOptions: Decodable {
     var transaction: UUID?
     var line: String?
     var wait: String?

@@ -23,6 +23,8 @@ final class ControlAPI {
     typealias Post = @Sendable (@escaping @Sendable (ControlAPI, Instant) -> Void) -> Void
     let post: Post
     var lines = LineCache()
+    /// Reads of the journal.
+    private(set) lazy var records = RecordsAPI(self)
     private var parked: [UInt64: HTTPResponder] = [:]
     private var lastParked: UInt64 = 0
 
@@ -34,6 +36,7 @@ final class ControlAPI {
         hub.onEvent = { [unowned self] event in
             desk.note(event)
             lines.note(event)
+            if event.kind == .gatewayStarted { records.noteStart(event) }
         }
         hub.onProgress = { [unowned desk] in desk.advance(to: $0) }
     }
@@ -55,6 +58,9 @@ final class ControlAPI {
         addServer(to: &routes)
         addDocuments(to: &routes)
         AccessRoutes(access: access).add(to: &routes)
+        records.add(to: &routes)
+        TrunkRoutes(api: self).add(to: &routes)
+        RegistrationRoutes(api: self).add(to: &routes)
         return routes
     }
 
@@ -67,12 +73,20 @@ final class ControlAPI {
 
     /// Keeps a responder until the gateway has answered: the result may be called once, on any thread.
     func park(_ responder: HTTPResponder) -> @Sendable (@escaping @Sendable (HTTPResponder, Instant) -> Void) -> Void {
+        let later = parkToGoOn(responder)
+        return { body in later { _, responder, now in body(responder, now) } }
+    }
+
+    /// As ``park(_:)``, for an answer that needs more than the result.
+    func parkToGoOn(
+        _ responder: HTTPResponder
+    ) -> @Sendable (@escaping @Sendable (ControlAPI, HTTPResponder, Instant) -> Void) -> Void {
         lastParked += 1
         let number = lastParked
         parked[number] = responder
         return { [post] body in
             post { api, now in
-                if let responder = api.parked.removeValue(forKey: number) { body(responder, now) }
+                if let responder = api.parked.removeValue(forKey: number) { body(api, responder, now) }
             }
         }
     }

@@ -42,6 +42,7 @@ public final class ControlServer: Sendable {
         let tail = journal.map { JournalReader.tail(of: $0, bytes: Self.tailLength) }
         lane.sync { [feed] host, _ in
             host.feed = feed
+            host.api.records.journal = journal.map(JournalArchive.init)
             if let tail { host.api.hub.restore(tail) }
         }
     }

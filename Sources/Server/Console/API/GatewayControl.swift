@@ -1,8 +1,10 @@
 import CallKit
 import Foundation
 import Gateway
+import Media
 import Primitives
 import SIP
+import UserAgent
 
 /// The requests of the control interface to a gateway: the only way into its signalling lane.
 ///
@@ -15,6 +17,13 @@ public protocol GatewayControl: Sendable {
     func setBlocked(_ isBlocked: Bool, caller: CXHandle, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
     func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void)
     func drain()
+    func trunkSummaries(then: @escaping @Sendable ([TrunkSummary]) -> Void)
+    func mediaStatistics(of calls: [UUID], then: @escaping @Sendable ([UUID: MediaStatistics]) -> Void)
+    func unregister(_ contact: Text, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
+    var directorySummaries: [DirectorySummary] { get }
+    func reloadDirectory(_ name: String) -> Bool
+    /// nil: messages are not traced.
+    var trace: MessageTrace? { get }
 }
 
 extension GatewayServer: GatewayControl {}

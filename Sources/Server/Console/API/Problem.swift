@@ -23,7 +23,9 @@ struct Problem: Error, Encodable, Equatable {
     }
 
     var reply: HTTPReply {
-        HTTPReply(.init(code: status, reasonPhrase: title), body: JSONBody.encode(self), type: "application/problem+json")
+        var reply = HTTPReply(.init(code: status, reasonPhrase: title), body: JSONBody.encode(self), type: "application/problem+json")
+        if self == .busy { reply.fields[.retryAfter] = "1" }
+        return reply
     }
 
     static func notFound(_ what: String) -> Problem { Problem(.notFound, "notFound", what) }
@@ -41,7 +43,18 @@ struct Problem: Error, Encodable, Equatable {
         self.init(status, words.dropFirst().reduce(words.first?.lowercased() ?? "") { $0 + $1 }, detail)
     }
 
+    static let busy = Problem(.serviceUnavailable, "busy", "too many read the journal at the same time: ask again in a second")
+    static let noJournal = Problem(.conflict, "noJournal", "no journal is written: the setting journal.file turns it on")
     static let notRunning = Problem(.serviceUnavailable, "notRunning", "the gateway does not run yet, or has stopped")
+}
+
+extension Result<HTTPReply, Problem> {
+    var reply: HTTPReply {
+        switch self {
+        case .success(let reply): reply
+        case .failure(let problem): problem.reply
+        }
+    }
 }
 
 extension Problem {
@@ -95,8 +108,10 @@ enum JSONBody {
         HTTPReply(status, body: encode(value), type: "application/json", fields: [.cacheControl: "no-store"])
     }
 
+    /// - Parameter schema: the name of the content's schema: members that it does not have are refused.
     /// - Throws: a problem that says where the content is wrong.
-    static func decode<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws(Problem) -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, _ body: [UInt8], as schema: String) throws(Problem) -> Value {
+        try UnknownMembers.check(body, schema)
         do { return try JSONDecoder().decode(type, from: Data(body)) } catch let error as DecodingError {
             throw .badRequest(words(error))
         } catch { throw .badRequest("the content is no JSON") }

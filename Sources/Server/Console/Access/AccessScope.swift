@@ -2,13 +2,13 @@ import HTTP
 
 /// A right that a token gives.
 public enum AccessScope: String, CaseIterable, Codable, Sendable {
-    /// Calls, lines, recents, events.
+    /// Calls, lines, recents, events, the journal, traces, recordings.
     case read
     /// Transactions, and what has one action.
     case control
-    /// Do Not Disturb and block lists.
+    /// Do Not Disturb, block lists and registrations.
     case lines
-    /// Drain and reload.
+    /// Drain and reload; removal of recordings.
     case admin
 
     /// That of a request; nil: any token will do.
@@ -20,8 +20,8 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
         }
         if request.head.method == .get || request.head.method == .head { return .read }
         switch request.target.segments.dropFirst().first {
-        case "lines": return .lines
-        case "server": return .admin
+        case "lines": return request.target.segments.last == "call-back" ? .control : .lines
+        case "server", "directories", "recordings": return .admin
         default: return .control
         }
     }

@@ -2,7 +2,9 @@ import HTTP
 
 /// The OpenAPI 3.1 document of `/v1`: what it takes, and what it answers. Tests hold it to the routes and to what is encoded.
 enum OpenAPIDocument {
-    static let operations = OpenAPIOperation.transactions + OpenAPIOperation.lines + OpenAPIOperation.server + OpenAPIOperation.access
+    static let operations =
+        OpenAPIOperation.transactions + OpenAPIOperation.lines + OpenAPIOperation.server
+        + OpenAPIOperation.access + OpenAPIOperation.records
 
     /// - Parameter version: of the program.
     static func json(version: String) -> JSONValue {
@@ -47,7 +49,7 @@ enum OpenAPIDocument {
 extension OpenAPIOperation {
     /// The refusals that every request may meet.
     private static let everywhere: [Answer] = [
-        .problem(.badRequest, "the request is wrong, and `detail` says where", "badRequest"),
+        .problem(.badRequest, "the request is wrong, and `detail` says where", "badRequest", "unknownMember"),
         .problem(.unauthorized, "a token is needed, and this is none that counts", "unauthorized"),
         .problem(.forbidden, "a page of another origin asks, or the token has no scope for this", "wrongOrigin", "insufficientScope"),
         .problem(.misdirectedRequest, "the Host is none of this server's", "wrongHost"),
@@ -79,6 +81,10 @@ extension OpenAPIOperation {
     private static let byPath: [String: JSONValue] = [
         "id": parameter("id", .uuid("the UUID of a call, or of a transaction")),
         "number": parameter("number", .text("the number of a line", ["minLength": 1, "examples": ["1001"]])),
+        "recording": parameter("recording", OpenAPISchemas.position),
+        "trunk": parameter("trunk", .text("the number or the name of its line", ["minLength": 1])),
+        "name": parameter("name", .text("the name of a call directory", ["minLength": 1])),
+        "registration": parameter("registration", .text("the `id` of a registration", ["minLength": 1])),
         "caller": parameter("caller", .text("a number, or an address", ["minLength": 1, "maxLength": 256, "examples": ["+15550100"]])),
     ]
 
@@ -115,7 +121,7 @@ extension OpenAPIOperation.Answer {
         if let content {
             var media: [String: JSONValue] = ["schema": content.schema.json]
             media["example"] = content.example
-            members["content"] = [content.type: .object(media)]
+            members["content"] = .object(others.mapValues { ["schema": $0.json] }.merging([content.type: .object(media)]) { $1 })
         }
         let links = links.map { id, link -> (String, JSONValue) in
             (id, ["operationId": .text(id), "parameters": [link.parameter: .text(link.value)]])

@@ -78,12 +78,12 @@ extension OpenAPIOperation {
         "holdCall": ("id", "$response.body#/actions/0/call"), "endCall": ("id", "$response.body#/actions/0/call"),
     ]
 
-    private static let outcomes: [Answer] = [
+    static let outcomes: [Answer] = [
         .json(.ok, "each action was fulfilled, failed or timed out", "TransactionOutcome", links: next),
         .json(.accepted, "the transaction was accepted, and goes on", "TransactionOutcome", links: next),
     ]
 
-    private static let refusals: [Answer] = [
+    static let refusals: [Answer] = [
         .problem(.notFound, "there is no such call, line or transaction", "notFound", "noLine"),
         .problem(
             .conflict, "the line's system refused it; nothing was done", "unknownCallUUID", "callUUIDAlreadyExists", "invalidAction",
@@ -92,6 +92,6 @@ extension OpenAPIOperation {
         notRunning,
     ]
 
-    private static let noCall = Answer.problem(.notFound, "there is no such call", "notFound")
+    static let noCall = Answer.problem(.notFound, "there is no such call", "notFound")
     static let notRunning = Answer.problem(.serviceUnavailable, "the gateway does not run yet, or has stopped", "notRunning")
 }

@@ -26,7 +26,7 @@ extension OpenAPIOperation {
             answers: [.empty(.noContent, "the caller is not on it"), noLine, notRunning]),
     ]
 
-    private static let noLine = Answer.problem(.notFound, "there is no such line", "notFound")
+    static let noLine = Answer.problem(.notFound, "there is no such line", "notFound")
 
     static let server: [OpenAPIOperation] = [
         OpenAPIOperation(

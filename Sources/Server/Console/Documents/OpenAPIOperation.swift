@@ -8,6 +8,8 @@ struct OpenAPIOperation: Sendable {
         let meaning: String
         /// The media type and the schema of the content; nil: none.
         var content: (type: String, schema: JSONSchema, example: JSONValue?)?
+        /// Other media types, by name.
+        var others: [String: JSONSchema] = [:]
         /// The operations that may follow, by name: the path parameter, and where its value stands in this answer.
         var links: [String: (parameter: String, value: String)] = [:]
 

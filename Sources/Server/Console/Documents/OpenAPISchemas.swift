@@ -2,7 +2,7 @@ import Gateway
 
 /// The schemas of what `/v1` takes and answers, by name.
 enum OpenAPISchemas {
-    static let all: [String: JSONSchema] = requests.merging(outcomes) { $1 }.merging(reads) { $1 }.merging(accesses) { $1 }.merging([
+    static let all: [String: JSONSchema] = requests.merging(outcomes) { $1 }.merging(reads) { $1 }.merging(accesses) { $1 }.merging(records) { $1 }.merging([
         "Problem": problem
     ]) { $1 }
 
@@ -29,8 +29,16 @@ enum OpenAPISchemas {
 
     /// A short form: its own members, and those that all have.
     private static func form(_ meaning: String, _ own: [JSONSchema.Property] = []) -> JSONSchema {
-        .object(meaning, own + [.optional("transaction", .uuid("the UUID of the transaction, which makes it idempotent"))] + options)
+        .object(
+            meaning, own + [.optional("transaction", .uuid("the UUID of the transaction, which makes it idempotent"))] + options,
+            isClosed: true)
     }
+
+    /// The line is that of the path.
+    private static let callBack: JSONSchema = .object(
+        "Nothing, or how the answer comes.",
+        [.optional("transaction", .uuid("the UUID of the transaction, which makes it idempotent"))] + options.filter { $0.name != "line" },
+        isClosed: true)
 
     private static let digits = JSONSchema.text("keys", ["pattern": "^[0-9*#A-Da-d]+$", "minLength": 1, "maxLength": 64])
 
@@ -40,7 +48,7 @@ enum OpenAPISchemas {
             [
                 .optional("id", .uuid("the UUID of the transaction, which makes it idempotent")),
                 .always("actions", .list(of: .reference("Action"), most: 32)),
-            ] + options),
+            ] + options, isClosed: true),
         "Action": .oneOf(actions.map { ("CX\($0.name)CallAction", "\($0.name)Action") }, by: "type"),
         "Handle": .object(
             "Whom a call is with.",
@@ -49,7 +57,7 @@ enum OpenAPISchemas {
                     "type",
                     .choice(["generic", "phoneNumber", "emailAddress"], "absent: `generic` for what has an @, `phoneNumber` otherwise")),
                 .always("value", .text("a number, or a SIP address", ["minLength": 1, "maxLength": 256])),
-            ]),
+            ], isClosed: true),
         "StartForm": form(
             "A call to start: `to`, or `handle`.",
             [
@@ -63,8 +71,12 @@ enum OpenAPISchemas {
         "MuteForm": form("Whether to mute.", [.optional("muted", .flag("false: send its sound again", ["default": true]))]),
         "GroupForm": form("Whom to group it with.", [.maybe("with", .uuid("a call of the same line; absent or null: it waits alone"))]),
         "DigitsForm": form("Keys to send.", [.always("digits", digits)]),
-        "TransferForm": .object("Whom the far end is to call.", [.always("to", .text("a SIP URI"))]),
-        "DoNotDisturb": .object("Whether the line does not take calls, VIPs aside.", [.always("on", .flag("it is on"))]),
+        "TransferForm": .object("Whom the far end is to call.", [.always("to", .text("a SIP URI"))], isClosed: true),
+        "DoNotDisturb": .object("Whether the line does not take calls, VIPs aside.", [.always("on", .flag("it is on"))], isClosed: true),
+        "LineChange": .object(
+            "The settings of a line that may be changed while it runs.",
+            [.always("doNotDisturb", .flag("the line does not take calls, VIPs aside"))], isClosed: true),
+        "CallBackForm": callBack,
     ].merging(actionSchemas) { $1 }
 
     /// The actions of CallKit: name without `CX` and `CallAction`, meaning, and members besides `type` and `call`.
@@ -89,7 +101,7 @@ enum OpenAPISchemas {
             let call: JSONSchema.Property =
                 action.name == "Start" ? .optional("call", .uuid("the UUID that the call is to have")) : .always("call", Self.call)
             let type = JSONSchema.Property.always("type", .constant("CX\(action.name)CallAction"))
-            return ("\(action.name)Action", JSONSchema.object(action.meaning, [type, call] + action.members))
+            return ("\(action.name)Action", JSONSchema.object(action.meaning, [type, call] + action.members, isClosed: true))
         })
 
     // MARK: What is answered

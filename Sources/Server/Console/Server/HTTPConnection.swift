@@ -44,6 +44,8 @@ final class HTTPConnection {
     var isServing = false
     /// The WebSocket that it has become.
     var socket: HTTPWebSocket?
+    /// The file that is being sent, and when its next piece is due.
+    var file: HTTPFile?, nextPiece: Instant?
     /// Told when the client of a stream or of a WebSocket goes.
     var ended: (() -> Void)?
 
@@ -56,8 +58,7 @@ final class HTTPConnection {
     var isExpendable: Bool { state == .waiting || state == .finishing }
 
     var deadline: Instant? {
-        guard let due = due ?? (state == .upgraded ? socket?.deadline : nil) else { return wire?.deadline }
-        return min(due, wire?.deadline ?? due)
+        [due ?? (state == .upgraded ? socket?.deadline : nil), wire?.deadline, nextPiece].compactMap(\.self).min()
     }
 
     func begin(_ method: HTTPRequest.Method, keepsAlive: Bool, isOld: Bool) {

@@ -22,7 +22,7 @@ struct HTTPAsk {
 /// Answers one request. Lane-confined: to be used on the server's lane, once; when the client has gone it does nothing.
 final class HTTPResponder {
     private weak var server: HTTPServer?
-    private let connection: UInt64
+    let connection: UInt64
     let method: HTTPRequest.Method
     private var isUsed = false
 
@@ -30,10 +30,16 @@ final class HTTPResponder {
         (self.server, self.connection, self.method) = (server, connection, method)
     }
 
-    func reply(_ reply: HTTPReply, at now: Instant) {
-        guard !isUsed else { return assertionFailure("a request is answered once") }
+    func reply(_ reply: HTTPReply, at now: Instant) { use()?.answer(connection, reply, at: now) }
+
+    /// The server, once.
+    func use() -> HTTPServer? {
+        guard !isUsed else {
+            assertionFailure("a request is answered once")
+            return nil
+        }
         isUsed = true
-        server?.answer(connection, reply, at: now)
+        return server
     }
 
     /// Begins an answer that comes in pieces, and lasts until one of the two ends it.

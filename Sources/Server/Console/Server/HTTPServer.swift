@@ -109,6 +109,7 @@ final class HTTPServer: LaneResident {
             } else {
                 if connection.state == .upgraded, let socket = connection.socket { advance(socket, of: connection, to: now) }
                 connection.wire?.advance(to: now)
+                if let next = connection.nextPiece, next <= now { pump(connection, at: now) }
             }
         }
     }
@@ -156,6 +157,7 @@ extension HTTPServer {
     func drop(_ connection: HTTPConnection) {
         connections[connection.id] = nil
         (connection.state, connection.due) = (.finishing, nil)
+        (connection.file, connection.nextPiece) = (nil, nil)
         connection.wire?.close()
         connection.leave()
     }
@@ -169,13 +171,15 @@ extension HTTPServer {
             connection.isHalfClosed = true
             switch connection.state {
             case .waiting: finish(connection, at: now)
-            case .streaming, .upgraded: drop(connection)
+            case .streaming: if connection.file == nil { drop(connection) }
+            case .upgraded: drop(connection)
             case .handling, .finishing: break
             }
         case .ended(let end):
             // Who was told to come again is counted already.
             if end == .stalled, connection.state != .upgraded || connection.ended != nil { counts.stalled += 1 }
             connections[id] = nil
+            (connection.file, connection.nextPiece) = (nil, nil)
             connection.leave()
         }
     }
