@@ -10,6 +10,8 @@ public struct JournalFileError: Error, Equatable, Sendable, CustomStringConverti
     /// The `errno` of the system call.
     public let code: Int32
 
+    public init(operation: String, path: String, code: Int32) { (self.operation, self.path, self.code) = (operation, path, code) }
+
     /// Another process writes the file.
     static func taken(_ path: String) -> JournalFileError { JournalFileError(operation: "claim", path: path, code: EWOULDBLOCK) }
 

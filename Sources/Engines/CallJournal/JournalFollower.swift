@@ -21,36 +21,58 @@ public struct JournalFollower: ~Copyable {
         parser = JournalParser(name: path)
     }
 
+    /// From a place in one of its files on: `path` itself, or a rotated one.
+    ///
+    /// - Parameter offset: where a line begins.
+    public init(path: String, from file: String, offset: Int) throws(JournalFileError) {
+        self.path = path
+        descriptor = try Self.open(file)
+        parser = JournalParser(name: path)
+        position = offset
+        lseek(descriptor, off_t(offset), SEEK_SET)
+    }
+
     deinit { close(descriptor) }
 
     /// Hands over what was written since the last time.
     public mutating func poll(each: (JournalEvent) -> Void) throws(JournalFileError) {
-        while true {
-            try readToEnd(each)
-            guard let next = try nextFile() else { return }
-            // Lines that were written between the last read and the rotation.
-            try readToEnd(each)
-            earlierBrokenLines += parser.finish()
-            close(descriptor)
-            (descriptor, parser, position) = (next, JournalParser(name: path), 0)
-        }
+        while try pollPiece(each: each) {}
+    }
+
+    /// Hands over the lines that the next 256 kB end. False where there is nothing more.
+    public mutating func pollPiece(each: (JournalEvent) -> Void) throws(JournalFileError) -> Bool {
+        if try readPiece(each) { return true }
+        guard let next = try nextFile() else { return false }
+        // Lines that were written between the last read and the rotation.
+        while try readPiece(each) {}
+        earlierBrokenLines += parser.finish()
+        close(descriptor)
+        (descriptor, parser, position) = (next, JournalParser(name: path), 0)
+        return true
+    }
+
+    /// The file that is being read, by its inode, and where the first line begins that was not handed over.
+    public var place: (file: UInt64, offset: Int) {
+        var here = stat()
+        return (fstat(descriptor, &here) == 0 ? UInt64(here.st_ino) : 0, position - parser.unfinishedBytes)
     }
 
     /// So far; a last line without an end is waited for.
     public var brokenLines: [JournalReader.BrokenLine] { earlierBrokenLines + parser.brokenLines }
 
-    private mutating func readToEnd(_ each: (JournalEvent) -> Void) throws(JournalFileError) {
+    private mutating func readPiece(_ each: (JournalEvent) -> Void) throws(JournalFileError) -> Bool {
         while true {
             let descriptor = descriptor
             let count = piece.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw JournalFileError(operation: "read", path: path, code: errno) }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             position += count
             parser.feed(Array(piece[..<count])) { event in
                 latest = event.wall
                 each(event)
             }
+            return true
         }
     }
 

@@ -33,3 +33,13 @@ extension JournalReader {
         return parse(Array(data[begin..<end]), name: path).events.first
     }
 }
+
+extension JournalReader {
+    /// The offset at which the last line begins that begins at an offset or before; 0 where there is none, or no file.
+    public static func lineStart(in path: String, before offset: Int) -> Int {
+        guard offset > 0, let file = FileHandle(forReadingAtPath: path) else { return 0 }
+        let begin = max(0, offset - JournalParser.longestLine)
+        guard (try? file.seek(toOffset: UInt64(begin))) != nil, let bytes = try? file.read(upToCount: offset - begin) else { return 0 }
+        return bytes.lastIndex(of: 0x0A).map { begin + $0 + 1 - bytes.startIndex } ?? 0
+    }
+}

@@ -46,6 +46,9 @@ public struct JournalParser {
     /// `name` is the file's, for the reports.
     public init(name: String) { self.name = name }
 
+    /// Bytes of a line that has not ended yet.
+    var unfinishedBytes: Int { rest.count }
+
     /// Calls `each` for every event of the lines that this piece completes.
     public mutating func feed(_ bytes: [UInt8], each: (JournalEvent) -> Void) {
         var start = 0
