@@ -101,6 +101,19 @@ import UserAgent
         try Self.expect("Recents", full: ControlAPI.Recents(recents: []), least: ControlAPI.Recents(recents: []))
     }
 
+    @Test func `a webhook has the fields of its schema`() throws {
+        let url = try #require(URL(string: "http://x/"))
+        var status = WebhookStatus(WebhookSettings(name: "a", url: url, secrets: []))
+        let least = ControlAPI.WebhookBody(status)
+        (status.delivered, status.oldest, status.error) = (EventPosition(run: "a", sequence: 1), 1, "x")
+        try Self.expect("Webhook", full: ControlAPI.WebhookBody(status), least: least)
+        try Self.expect("Webhooks", full: ControlAPI.Webhooks(webhooks: []), least: ControlAPI.Webhooks(webhooks: []))
+        func test(_ status: Int?, _ error: String?) -> ControlAPI.WebhookTest {
+            .init(isTaken: false, status: status, error: error, milliseconds: 1)
+        }
+        try Self.expect("WebhookTest", full: test(500, "x"), least: test(nil, nil))
+    }
+
     @Test func `server, problem and outcome have the fields of their schemas`() throws {
         let server = ControlAPI.Server(version: "1", run: "a", position: "a.1", started: "", calls: 0, readers: 0, isRunning: true)
         try Self.expect("Server", full: server, least: ControlAPI.Server(version: "1", calls: 0, readers: 0, isRunning: true))

@@ -1,3 +1,4 @@
+import Foundation
 import Media
 import Primitives
 import Testing
@@ -128,6 +129,28 @@ import UserAgent
     @Test func `the process has its processor time in seconds and its memory in bytes`() throws {
         let read = try Self.metrics().values
         #expect(read["process_cpu_seconds_total"] == 1.75 && read["hookswitch_peak_memory_bytes"] == 4_096)
+    }
+
+    @Test func `webhooks and the hook have figures, and none have none`() throws {
+        var status = WebhookStatus(WebhookSettings(name: "crm", url: try #require(URL(string: "http://x/")), secrets: []))
+        (status.deliveredCount, status.givenUpCount, status.gapCount, status.waiting) = (5, 2, 1, 7)
+        status.failures = [.timeout: 3]
+        status.oldest = 1_000_000_000
+        var waits = FixedHistogram([0.1, 1])
+        waits.add(0.5)
+        let text = PrometheusText(.idle, service: ServiceFigures(webhooks: [status], hookWait: waits)).text
+        let read = try Exposition(text).values
+        #expect(read["hookswitch_webhook_events_taken_total{webhook=\"crm\"}"] == 5)
+        #expect(
+            read["hookswitch_webhook_events_given_up_total{webhook=\"crm\"}"] == 2
+                && read["hookswitch_webhook_gaps_total{webhook=\"crm\"}"] == 1)
+        #expect(read["hookswitch_webhook_events_waiting{webhook=\"crm\"}"] == 7)
+        #expect(read["hookswitch_webhook_oldest_seconds{webhook=\"crm\"}"].map { $0 > 1_000_000 } == true)
+        #expect(read["hookswitch_webhook_failures_total{webhook=\"crm\",cause=\"timeout\"}"] == 3)
+        #expect(read["hookswitch_webhook_failures_total{webhook=\"crm\",cause=\"5xx\"}"] == 0)
+        #expect(
+            read["hookswitch_hook_wait_seconds_bucket{le=\"0.1\"}"] == 0 && read["hookswitch_hook_wait_seconds_bucket{le=\"1.0\"}"] == 1)
+        #expect(!PrometheusText(.idle).text.contains("hook_") && !PrometheusText(.idle).text.contains("webhook"))
     }
 
     @Test func `only counters are named totals`() throws {

@@ -48,7 +48,9 @@ private final class AnsweringServer: @unchecked Sendable {
         var settings = HookSettings()
         (settings.fallback, settings.timeout) = (fallback, timeout)
         let hook = DecisionHook(settings, at: address, default: .refused(status: 503), trusting: nil)
-        return await withCheckedContinuation { continuation in hook.decide(question) { continuation.resume(returning: $0) } }
+        let verdict = await withCheckedContinuation { continuation in hook.decide(question) { continuation.resume(returning: $0) } }
+        #expect(hook.waits.count == 1 && hook.waits.sum < 2 * timeout + 30)
+        return verdict
     }
 
     @Test(

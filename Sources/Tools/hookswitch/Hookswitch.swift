@@ -22,7 +22,7 @@ import Foundation
                     DTMFCommand.self,
                     TransferCommand.self, LinesCommand.self, RegistrationsCommand.self, RecentsCommand.self, DNDCommand.self,
                     BlockCommand.self, TrunksCommand.self, EventsCommand.self, TopCommand.self, StatusCommand.self, DrainCommand.self,
-                    ReloadCommand.self, TokenCommand.self,
+                    ReloadCommand.self, WebhooksCommand.self, TokenCommand.self,
                 ])
         ])
 

@@ -70,6 +70,11 @@ final class Gateway: Sendable {
     /// Stops it and starts it again, with all that it keeps.
     func restart() async throws {
         try await program.stopped()
+        try await startAgain()
+    }
+
+    /// After it has ended, by itself or not.
+    func startAgain() async throws {
         program = try Program(Place.hookswitch, ["serve", "--config", folder.file("hookswitch.yaml")])
         try await program.line(containing: "is ready")
     }

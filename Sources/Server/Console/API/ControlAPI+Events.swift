@@ -77,11 +77,7 @@ extension ControlAPI {
     private static func types(_ text: String) throws(Problem) -> Set<EventType> {
         var types: Set<EventType> = []
         for name in text.split(separator: ",") {
-            let found =
-                name.hasSuffix(".*")
-                ? EventType.allCases.filter { $0.rawValue.hasPrefix(name.dropLast()) }
-                : EventType(rawValue: String(name)).map { [$0] } ?? []
-            guard !found.isEmpty else {
+            guard let found = EventType.named(String(name)) else {
                 throw .badRequest(
                     "types: there is no event '\(name)'; there are \(EventType.allCases.map(\.rawValue).joined(separator: ", "))")
             }

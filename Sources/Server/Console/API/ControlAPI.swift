@@ -18,6 +18,8 @@ final class ControlAPI {
     var gateway: (any GatewayControl)?
     /// Reads the configuration again; nil: it cannot.
     var reload: (@Sendable () -> Void)?
+    /// nil: there can be none.
+    var webhooks: (any WebhookControl)?
     let version: String
     /// Has work done on the API's lane. Any thread.
     typealias Post = @Sendable (@escaping @Sendable (ControlAPI, Instant) -> Void) -> Void
@@ -56,6 +58,7 @@ final class ControlAPI {
         addEvents(to: &routes)
         addLines(to: &routes)
         addServer(to: &routes)
+        addWebhooks(to: &routes)
         addDocuments(to: &routes)
         AccessRoutes(access: access).add(to: &routes)
         records.add(to: &routes)

@@ -62,6 +62,9 @@ public final class ControlServer: Sendable {
         lane.post { host, _ in (host.api.gateway, host.api.reload) = (gateway, reload) }
     }
 
+    /// The webhooks that it tells of.
+    public func use(_ webhooks: any WebhookControl) { lane.post { host, _ in host.api.webhooks = webhooks } }
+
     /// Other certificates, for the connections that come.
     public func use(_ tls: TLSContexts) { lane.post { host, _ in host.server.tls = tls } }
 

@@ -8,7 +8,7 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
     case control
     /// Do Not Disturb, block lists and registrations.
     case lines
-    /// Drain and reload; removal of recordings.
+    /// Drain, reload and tests of webhooks; removal of recordings.
     case admin
 
     /// That of a request; nil: any token will do.
@@ -21,7 +21,7 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
         if request.head.method == .get || request.head.method == .head { return .read }
         switch request.target.segments.dropFirst().first {
         case "lines": return request.target.segments.last == "call-back" ? .control : .lines
-        case "server", "directories", "recordings": return .admin
+        case "server", "directories", "recordings", "webhooks": return .admin
         default: return .control
         }
     }

@@ -4,7 +4,7 @@ import HTTP
 enum OpenAPIDocument {
     static let operations =
         OpenAPIOperation.transactions + OpenAPIOperation.lines + OpenAPIOperation.server
-        + OpenAPIOperation.access + OpenAPIOperation.records
+        + OpenAPIOperation.access + OpenAPIOperation.records + OpenAPIOperation.webhooks
 
     /// - Parameter version: of the program.
     static func json(version: String) -> JSONValue {
@@ -85,6 +85,7 @@ extension OpenAPIOperation {
         "trunk": parameter("trunk", .text("the number or the name of its line", ["minLength": 1])),
         "name": parameter("name", .text("the name of a call directory", ["minLength": 1])),
         "registration": parameter("registration", .text("the `id` of a registration", ["minLength": 1])),
+        "webhook": parameter("webhook", .text("the name of a webhook", ["minLength": 1, "examples": ["crm"]])),
         "caller": parameter("caller", .text("a number, or an address", ["minLength": 1, "maxLength": 256, "examples": ["+15550100"]])),
     ]
 

@@ -2,9 +2,9 @@ import Gateway
 
 /// The schemas of what `/v1` takes and answers, by name.
 enum OpenAPISchemas {
-    static let all: [String: JSONSchema] = requests.merging(outcomes) { $1 }.merging(reads) { $1 }.merging(accesses) { $1 }.merging(records) { $1 }.merging([
-        "Problem": problem
-    ]) { $1 }
+    static let all: [String: JSONSchema] = [outcomes, reads, accesses, records, webhooks, ["Problem": problem]].reduce(requests) {
+        $0.merging($1) { $1 }
+    }
 
     private static let call = JSONSchema.uuid("the UUID of a call")
     private static let positionText = "`run.seq`: the place of an event in all that the gateway tells"

@@ -54,6 +54,13 @@ public enum EventType: String, CaseIterable, Sendable {
 }
 
 extension EventType {
+    /// The types of a name: one, or with `.*` at its end all of a kind; nil: there is none.
+    public static func named(_ name: String) -> Set<EventType>? {
+        let found =
+            name.hasSuffix(".*") ? allCases.filter { $0.rawValue.hasPrefix(name.dropLast()) } : EventType(rawValue: name).map { [$0] } ?? []
+        return found.isEmpty ? nil : Set(found)
+    }
+
     /// The public type of a journal event; nil: the event is not public.
     ///
     /// - Parameter isOn: of an action of this event that switches something: what it switches to.

@@ -7,7 +7,7 @@ import UserAgent
 /// All figures of a gateway. Labels have a bounded number of values: causes, reasons and kinds that are written down here. A number or a
 /// name is in one family alone, and there are twenty of them at most: those whose passwords are being tried.
 extension MetricFamily {
-    public static let all: [MetricFamily] = now + calls + media + sockets + journal + trace + process
+    public static let all: [MetricFamily] = now + calls + media + sockets + journal + trace + service + process
 
     private static let now: [MetricFamily] = [
         labelled("hookswitch_resources_open", .gauge, "Open resources at the moment, by kind.", by: "kind", resources),

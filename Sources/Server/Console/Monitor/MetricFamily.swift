@@ -30,6 +30,7 @@ public struct MetricFamily: Sendable {
     /// The source of all figures.
     struct Source {
         var figures: GatewayFigures
+        var service = ServiceFigures()
         var usage: ProcessResources.Usage
     }
 

@@ -11,10 +11,15 @@ public final class MonitorServer: Sendable {
     /// The address at which it listens, with the port that the kernel chose.
     public let address: SocketAddress
 
-    /// - Parameter figures: called on the server's lane; nil before the gateway runs, and when it has stopped.
-    public convenience init(listening address: SocketAddress, figures: @escaping @Sendable () -> GatewayFigures?) throws(SocketError) {
+    /// - Parameters:
+    ///   - service: what the server does beside; called on the server's lane.
+    ///   - figures: called there, too; nil before the gateway runs, and when it has stopped.
+    public convenience init(
+        listening address: SocketAddress, service: @escaping @Sendable () -> ServiceFigures = { ServiceFigures() },
+        figures: @escaping @Sendable () -> GatewayFigures?
+    ) throws(SocketError) {
         try self.init(listening: address, Self.paths, notFound: "There are /metrics, /health/live and /health/ready.\n") { path in
-            Self.answer(to: path, figures)
+            Self.answer(to: path, figures, service)
         }
     }
 
@@ -57,10 +62,10 @@ public final class MonitorServer: Sendable {
         return limits
     }
 
-    private static func answer(to path: String, _ figures: () -> GatewayFigures?) -> HTTPReply {
+    private static func answer(to path: String, _ figures: () -> GatewayFigures?, _ service: () -> ServiceFigures) -> HTTPReply {
         guard let figures = figures() else { return HTTPReply(.serviceUnavailable, text: "not running\n") }
         switch path {
-        case "/metrics": return HTTPReply(.ok, text: PrometheusText(figures).text, type: PrometheusText.contentType)
+        case "/metrics": return HTTPReply(.ok, text: PrometheusText(figures, service: service()).text, type: PrometheusText.contentType)
         case "/health/ready":
             return figures.isDraining ? HTTPReply(.serviceUnavailable, text: "draining\n") : HTTPReply(.ok, text: "ready\n")
         // Alive is who answers: a gateway that drains is, and must not be restarted for it.

@@ -11,8 +11,10 @@ public struct PrometheusText: Sendable {
     public private(set) var text = ""
 
     /// Every family that there is something to tell of.
-    public init(_ figures: GatewayFigures, usage: ProcessResources.Usage = ProcessResources.usage) {
-        let source = MetricFamily.Source(figures: figures, usage: usage)
+    public init(
+        _ figures: GatewayFigures, service: ServiceFigures = ServiceFigures(), usage: ProcessResources.Usage = ProcessResources.usage
+    ) {
+        let source = MetricFamily.Source(figures: figures, service: service, usage: usage)
         for family in MetricFamily.all { family.read(source).map { add(family, $0) } }
     }
 

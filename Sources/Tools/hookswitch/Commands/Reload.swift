@@ -9,6 +9,7 @@ final class Reload: Sendable {
     private let read: @Sendable () throws -> ServeConfiguration
     private let server: GatewayServer
     private let control: ControlServer?
+    private let webhooks: WebhookService
     private let log: NoticeLog
     /// In force.
     private let current: Mutex<ServeConfiguration>
@@ -16,13 +17,15 @@ final class Reload: Sendable {
     /// - Parameters:
     ///   - configuration: that the server was started with.
     ///   - control: gets the certificates, too.
+    ///   - webhooks: go on with those that are wanted.
     ///   - read: reads it again, from the same file, environment and flags.
     init(
-        _ configuration: ServeConfiguration, _ server: GatewayServer, _ control: ControlServer?, _ log: NoticeLog,
+        _ configuration: ServeConfiguration, _ server: GatewayServer, _ control: ControlServer?, _ webhooks: WebhookService,
+        _ log: NoticeLog,
         read: @escaping @Sendable () throws -> ServeConfiguration
     ) {
         current = Mutex(configuration)
-        (self.server, self.control, self.log, self.read) = (server, control, log, read)
+        (self.server, self.control, self.webhooks, self.log, self.read) = (server, control, webhooks, log, read)
     }
 
     /// Blocks until all is adopted, but for directories, which are loaded by and by.
@@ -31,6 +34,7 @@ final class Reload: Sendable {
             let wanted = try read(), before = current.withLock(\.self), adopted = before.adopting(wanted)
             let change = try server.reload(adopted.server)
             current.withLock { $0 = adopted }
+            webhooks.use(adopted, log)
             if adopted.control.tls, let tls = adopted.tlsSettings { control?.use(try TLSContexts(tls)) }
             log.say(.notice, "the configuration was read again: \(change.text)")
             if adopted.tlsSettings != nil { log.say(.notice, "the certificates were read again") }
@@ -54,6 +58,7 @@ extension ServeConfiguration {
         var adopted = self
         adopted.gateway.lines = wanted.gateway.lines
         adopted.gateway.limits = wanted.gateway.limits
+        adopted.webhooks = wanted.webhooks
         (adopted.directories, adopted.linesFolder) = (wanted.directories, wanted.linesFolder)
         (adopted.certificates, adopted.keys) = (wanted.certificates, wanted.keys)
         (adopted.clientAuthorities, adopted.serverAuthorities) = (wanted.clientAuthorities, wanted.serverAuthorities)

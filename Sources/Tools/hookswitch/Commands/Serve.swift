@@ -53,30 +53,43 @@ struct Serve: ExplainedCommand {
         let stop = StopSignals()
         let store = try Self.openStore(configuration, log), trace = try ServeTrace.make(configuration, log)
         let running = Mutex<GatewayServer?>(nil)
+        // It reads on behind what the journal has until here: what the gateway says first is told, too.
+        let hook = try Self.hook(configuration), webhooks = try WebhookService(configuration, log)
         // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
-        let monitor = try Self.monitor(configuration) { running.withLock(\.self)?.figures }, memory = MallocTrimmer()
+        let monitor = try Self.monitor(configuration) {
+            ServiceFigures(webhooks: webhooks.statuses, hookWait: hook?.waits)
+        } figures: {
+            running.withLock(\.self)?.figures
+        }
+        let memory = MallocTrimmer()
         let control = try Self.control(configuration, log)
-        let server = try Self.start(configuration, store, trace, control, log)
+        control?.use(webhooks)
+        let server = try Self.start(configuration, store, trace, control, hook, log)
         running.withLock { $0 = server }
+        printSummary(configuration, server, since: begin)
+        let reload = Reload(configuration, server, control, webhooks, log) { [options] in try options.load() }
+        stop.onReload = { reload.perform() }
+        control?.begin(server) { [stop] in stop.askReload() }
+        let name = Self.advertisedName(configuration, server, log)
+        withExtendedLifetime((monitor, memory, name)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
+        stop.endReloads()
+        webhooks.end()
+        control?.end()
+        guard let store else { return }
+        store.synchronize()
+        if store.lost > 0 { log.say(.error, "\(store.lost) changes could not be written to the database in this run") }
+    }
+
+    /// It serves whether anybody reads this or not.
+    private func printSummary(_ configuration: ServeConfiguration, _ server: GatewayServer, since begin: Instant) {
         var summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         summary.warnings += Examination(configuration, .here).resourceWarnings
-        // It serves whether anybody reads this or not.
         if json {
             try? printJSON(summary)
         } else {
             try? StandardOutput.print(
                 "hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
-        let reload = Reload(configuration, server, control, log) { [options] in try options.load() }
-        stop.onReload = { reload.perform() }
-        control?.begin(server) { [stop] in stop.askReload() }
-        let name = Self.advertisedName(configuration, server, log)
-        withExtendedLifetime((monitor, memory, name)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
-        stop.endReloads()
-        control?.end()
-        guard let store else { return }
-        store.synchronize()
-        if store.lost > 0 { log.say(.error, "\(store.lost) changes could not be written to the database in this run") }
     }
 
     /// nil: all stays in memory.
@@ -107,7 +120,8 @@ struct Serve: ExplainedCommand {
     }
 
     private static func start(
-        _ configuration: ServeConfiguration, _ store: SQLiteStore?, _ trace: MessageTrace?, _ control: ControlServer?, _ log: NoticeLog
+        _ configuration: ServeConfiguration, _ store: SQLiteStore?, _ trace: MessageTrace?, _ control: ControlServer?,
+        _ hook: DecisionHook?, _ log: NoticeLog
     ) throws -> GatewayServer {
         var settings = configuration.server
         if let control { settings.onEvent = { control.note($0) } }
@@ -116,14 +130,17 @@ struct Serve: ExplainedCommand {
         settings.push = try configuration.pushURL.map {
             try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)
         }
-        if let address = configuration.hook.address, let standard = configuration.hook.standard {
-            let isSecure = [address, configuration.hook.fallback].contains { $0?.scheme == "https" }
-            settings.decider = DecisionHook(
-                configuration.hook, at: address, default: standard, trusting: isSecure ? try pushTrust(configuration) : nil)
-        }
+        settings.decider = hook
         settings.tellsCalls = NoticeLog.level(configuration.logLevel) <= .info
         let words = NoticeWords(log)
         do { return try GatewayServer(settings) { words.say($0) } } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    /// nil: the configuration alone decides.
+    private static func hook(_ configuration: ServeConfiguration) throws -> DecisionHook? {
+        guard let address = configuration.hook.address, let standard = configuration.hook.standard else { return nil }
+        let isSecure = [address, configuration.hook.fallback].contains { $0?.scheme == "https" }
+        return DecisionHook(configuration.hook, at: address, default: standard, trusting: isSecure ? try pushTrust(configuration) : nil)
     }
 
     /// nil: nobody steers it but by signals.
@@ -175,11 +192,12 @@ struct Serve: ExplainedCommand {
         }
     }
 
-    private static func monitor(_ configuration: ServeConfiguration, figures: @escaping @Sendable () -> GatewayFigures?) throws
-        -> MonitorServer?
-    {
+    private static func monitor(
+        _ configuration: ServeConfiguration, service: @escaping @Sendable () -> ServiceFigures,
+        figures: @escaping @Sendable () -> GatewayFigures?
+    ) throws -> MonitorServer? {
         guard let address = configuration.metricsAddress else { return nil }
-        do throws(SocketError) { return try MonitorServer(listening: address, figures: figures) } catch {
+        do throws(SocketError) { return try MonitorServer(listening: address, service: service, figures: figures) } catch {
             throw Failure.cannotRun(error.description)
         }
     }

@@ -124,6 +124,8 @@ struct ConfigurationFile {
             let path = prefix + name
             if path == "lines" {
                 try readLines(node, file)
+            } else if path == "webhooks" {
+                try readWebhooks(node, place)
             } else if let setting = Setting.named(path) {
                 guard seenPaths.insert(path).inserted else { throw ConfigurationError(place: place, message: "'\(path)' is set twice") }
                 try apply(setting, try value(of: node, place: "\(place): \(path)"))
@@ -138,7 +140,7 @@ struct ConfigurationFile {
     }
 
     private func unknown(_ path: String, _ place: String) -> ConfigurationError {
-        let siblings = Setting.all.map(\.path) + Setting.groups.map(\.self) + ["lines"]
+        let siblings = Setting.all.map(\.path) + Setting.groups.map(\.self) + ["lines", "webhooks"]
         return ConfigurationError(place: place, message: "unknown setting '\(path)'\(SpellingSuggestion.hint(for: path, among: siblings))")
     }
 
@@ -155,6 +157,19 @@ struct ConfigurationFile {
             }
             return SettingValue(scalars: scalars, place: place, isList: true)
         case .mapping, .alias: throw ConfigurationError(place: place, message: "takes a plain value or a list")
+        }
+    }
+
+    private mutating func readWebhooks(_ node: Node, _ place: String) throws {
+        let file = place.split(separator: ":").dropLast().joined(separator: ":")
+        guard case .sequence(let sequence) = node, sequence.count <= WebhookDeliveries.most else {
+            throw ConfigurationError(place: place, message: "'webhooks' takes a list of up to \(WebhookDeliveries.most) webhooks")
+        }
+        configuration.webhooks = try sequence.map { try WebhookEntryReader(file: file).read($0) }
+        configuration.places["webhooks"] = "\(place): webhooks"
+        let names = configuration.webhooks.map(\.name)
+        if let twice = names.indices.first(where: { names[..<$0].contains(names[$0]) }) {
+            throw ConfigurationError(place: place, message: "two webhooks are named '\(names[twice])'")
         }
     }
 

@@ -20,7 +20,7 @@ struct LineKey: Sendable {
     /// The keys that stand in a group as `trunk.rewrite`; of the line itself without one.
     static func names(in group: String = "") -> [String] { namesByGroup[group] ?? [] }
 
-    private init(_ path: String, _ takes: String, _ standard: Setting.Default, _ help: String) {
+    init(_ path: String, _ takes: String, _ standard: Setting.Default, _ help: String) {
         (self.path, self.takes, self.default, self.help) = (path, takes, standard, help)
     }
 

@@ -70,6 +70,7 @@ struct ServeConfiguration {
     /// The URL that pushes are posted to; it may hold a token, and is not shown.
     var pushURL: URL?
     var hook = HookSettings()
+    var webhooks: [WebhookSettings] = []
     /// The time zone of schedules whose lines name none.
     var timeZone = TimeZone.current
     /// Bytes after which the journal's file is put aside and a new one begun.
@@ -161,6 +162,10 @@ struct ServeConfiguration {
         if hook.address != nil, hook.standard == nil {
             throw ConfigurationError(
                 place: place(of: "hook.url"), message: "needs hook.default: as-dialled, 'number 1001' or 'reject 503'")
+        }
+        if !webhooks.isEmpty, dataFolder == nil {
+            throw ConfigurationError(
+                place: place(of: "webhooks"), message: "need 'data': the journal that they are sent from, and how far each is, stand there")
         }
         if trace.media != .none, trace.file == nil {
             throw ConfigurationError(place: place(of: "trace.rtp"), message: "needs trace.file, where the packets go")

@@ -41,6 +41,10 @@ final class DecisionHook: CallDecider {
     private let queues = (0..<DecisionHook.threads).map { DispatchQueue(label: "hook.\($0)") }
     private let alarms = DispatchQueue(label: "hook.alarms")
     private let state = Mutex((waiting: 0, next: 0))
+    private let waited = Mutex(FixedHistogram([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60]))
+
+    /// Seconds from each question to its verdict, so far.
+    var waits: FixedHistogram { waited.withLock(\.self) }
 
     /// - Parameters:
     ///   - address: asked first.
@@ -52,7 +56,11 @@ final class DecisionHook: CallDecider {
     }
 
     func decide(_ question: CallQuestion, then: @escaping @Sendable (CallVerdict) -> Void) {
-        let once = Once(then)
+        let asked = MonotonicClock.now
+        let once = Once { [self] verdict in
+            waited.withLock { $0.add(Double((MonotonicClock.now - asked).wholeMilliseconds) / 1_000) }
+            then(verdict)
+        }
         let queue = state.withLock { state -> DispatchQueue? in
             guard state.waiting < Self.mostWaiting else { return nil }
             state.waiting += 1

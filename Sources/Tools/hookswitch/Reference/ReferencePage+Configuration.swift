@@ -5,7 +5,7 @@ extension ReferencePage {
         A setting stands in the file (`media: { ports: 20000-20099 }`, or
         `media.ports: 20000-20099`), and is a flag (`--media-ports 20000-20099`, or `--set media.ports=20000-20099`) and a variable
         (`HOOKSWITCH_MEDIA_PORTS`). A flag beats a variable, a variable beats the file, and the file beats the default. Several values are a list in
-        the file, and stand behind commas elsewhere. `lines` stands in the file alone: see [the keys of a line](lines.md).
+        the file, and stand behind commas elsewhere. `lines` and `webhooks` stand in the file alone: see [the keys of a line](lines.md) and [of a webhook](webhooks.md).
         """
 
     static var settingSections: [String] {
@@ -20,6 +20,15 @@ extension ReferencePage {
         register with it, and needs a `password` or `open: true`. Without a configuration file there are the lines 1001 to 1009, which are open,
         an echo at 9196 and a tone at 9197.
         """
+
+    static let webhooksIntroduction = """
+        The keys of an entry of `webhooks` in the configuration file, with their defaults. [Events over HTTP](../guides/webhooks.md) says what
+        they do.
+        """
+
+    static var webhookSections: [String] {
+        sections(LineKey.webhook.map { Row(path: $0.path, takes: $0.takes, default: $0.default, help: $0.help) })
+    }
 
     static var lineSections: [String] {
         sections(LineKey.all.map { Row(path: $0.path, takes: $0.takes, default: $0.default, help: $0.help) })

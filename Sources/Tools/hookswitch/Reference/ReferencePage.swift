@@ -1,6 +1,6 @@
 /// A page of the reference, made from the tables in the code. `docs/reference` has a copy of each.
 enum ReferencePage: String, CaseIterable, Sendable {
-    case settings, lines, flags, metrics, journal
+    case settings, lines, webhooks, flags, metrics, journal
     case exitCodes = "exit-codes"
 
     /// The page for man, which is no Markdown.
@@ -22,6 +22,7 @@ enum ReferencePage: String, CaseIterable, Sendable {
             switch self {
             case .settings: ("Settings", Self.settingsIntroduction, Self.settingSections)
             case .lines: ("Keys of a line", Self.linesIntroduction, Self.lineSections)
+            case .webhooks: ("Keys of a webhook", Self.webhooksIntroduction, Self.webhookSections)
             case .flags: ("Commands and flags", Self.flagsIntroduction, try Self.flagSections)
             case .metrics: ("Metrics", Self.metricsIntroduction, Self.metricSections)
             case .journal: ("Events of the journal", Self.journalIntroduction, Self.journalSections)
