@@ -20,7 +20,8 @@ import Testing
     {
         let json =
             #"{"id":"\#(id)","line":"1001","direction":"incoming","state":"\#(state)","from":"\#(from)","to":"1001","isOutgoing":false,"#
-            + #""isOnHold":false,"isMuted":false,"hasConnected":true,"hasEnded":false,"isHeldByRemote":false,"began":"\#(time(-70))"\#(others)}"#
+            + #""isOnHold":false,"isMuted":false,"groupedWith":[],"hasConnected":true,"hasEnded":false,"isHeldByRemote":false,"#
+            + #""began":"\#(time(-70))"\#(others)}"#
         return try HookswitchClient.decode(HookswitchClient.Call.self, Data(json.utf8))
     }
 

@@ -18,6 +18,9 @@ extension HookswitchClient {
     /// The calls that are up, and the position behind which ``events(after:types:line:call:connection:)`` goes on without a gap.
     public func snapshot() async throws -> Snapshot { try await send(.snapshot) }
 
+    /// Conversations: who talks with whom.
+    public func groups() async throws -> Groups { try await send(.groups) }
+
     /// Performs actions all, in their order, or has them refused together.
     ///
     /// - Parameters:
@@ -66,6 +69,11 @@ extension HookswitchClient {
         try await perform([.setMuted(call, isOn)], wait: wait)
     }
 
+    /// Moves a call into the conversation of another one of its line; nil: it is taken out of its own, and waits.
+    @discardableResult public func group(_ call: UUID, with other: UUID?, wait: WaitLevel = .performed) async throws -> Outcome {
+        try await perform([.setGroup(call, with: other)], wait: wait)
+    }
+
     /// Sends keys to the far end: 0–9, *, #, A–D.
     @discardableResult public func digits(_ digits: String, to call: UUID, wait: WaitLevel = .performed) async throws -> Outcome {
         try await perform([.playDTMF(call, digits: digits)], wait: wait)
@@ -86,6 +94,11 @@ extension HookswitchClient.Request where Answer == HookswitchClient.Snapshot {
 
     /// The calls that are up, at a position.
     public static var snapshot: Self { Self(.get, ["snapshot"]) }
+}
+
+extension HookswitchClient.Request where Answer == HookswitchClient.Groups {
+    /// Conversations.
+    public static var groups: Self { Self(.get, ["groups"]) }
 }
 
 extension HookswitchClient.Request where Answer == HookswitchClient.Outcome {

@@ -32,6 +32,12 @@ extension HookswitchClient {
     /// The trunks, and how they are.
     public func trunks() async throws -> [Trunk] { try await send(.trunks).trunks }
 
+    /// The webhooks, and how far each is.
+    public func webhooks() async throws -> [Webhook] { try await send(.webhooks).webhooks }
+
+    /// Sends the receiver of a webhook a test event, and waits for what it says.
+    public func testWebhook(_ name: String) async throws -> WebhookTest { try await send(.testWebhook(name)) }
+
     /// The gateway's version, run, position and counts.
     public func server() async throws -> Server { try await send(.server) }
 
@@ -60,4 +66,18 @@ extension HookswitchClient.Request where Answer == HookswitchClient.Trunks {
 extension HookswitchClient.Request where Answer == HookswitchClient.Server {
     /// The gateway itself.
     public static var server: Self { Self(.get, ["server"]) }
+}
+
+extension HookswitchClient.Request where Answer == HookswitchClient.Webhooks {
+    /// The webhooks.
+    public static var webhooks: Self { Self(.get, ["webhooks"]) }
+}
+
+extension HookswitchClient.Request where Answer == HookswitchClient.WebhookTest {
+    /// A test event for a webhook. Its receiver has some time for the answer.
+    public static func testWebhook(_ name: String) -> Self {
+        var request = Self(.post, ["webhooks", name, "test"])
+        request.wait = .seconds(60)
+        return request
+    }
 }

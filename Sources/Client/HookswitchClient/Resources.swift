@@ -29,8 +29,8 @@ extension HookswitchClient {
         public var from: String?, to: String?
         public var isOutgoing: Bool, isOnHold: Bool, isMuted: Bool, hasConnected: Bool, hasEnded: Bool
         public var isHeldByRemote: Bool
-        /// A call of the group that it joined.
-        public var groupedWith: UUID?
+        /// The other calls of its conversation.
+        public var groupedWith: [UUID]
         /// The Call-ID of its dialog, and the final response that decided.
         public var sipCallID: String?, sipStatus: Int?
         public var codec: String?
@@ -45,6 +45,24 @@ extension HookswitchClient {
         /// nil: the gateway has told nothing yet.
         public var position: Position?
         public var calls: [Call]
+    }
+
+    /// Conversations, as they were when the event at `position` had happened.
+    public struct Groups: Codable, Hashable, Sendable {
+        /// Calls that hear each other; one that waits, or talks with an application, is alone in its group.
+        public struct Group: Codable, Hashable, Sendable {
+            /// The number of their line.
+            public var line: String
+            /// They are more than two.
+            public var isConference: Bool
+            /// In the order in which they came.
+            public var calls: [UUID]
+        }
+
+        /// nil: the gateway has told nothing yet.
+        public var position: Position?
+        /// In the order in which they began.
+        public var groups: [Group]
     }
 
     /// A line.
@@ -114,6 +132,38 @@ extension HookswitchClient {
                 trunks = try [Trunk](from: decoder)
             }
         }
+    }
+
+    /// The webhooks, in the order of the configuration.
+    public struct Webhooks: Codable, Hashable, Sendable {
+        public var webhooks: [Webhook]
+    }
+
+    /// A webhook.
+    public struct Webhook: Codable, Hashable, Sendable {
+        public var name: String
+        /// Without credentials and query.
+        public var url: String
+        /// `delivering`, `retrying`, `gone` or `stuck`.
+        public var state: String
+        /// The last event that was taken in this run.
+        public var delivered: Position?
+        /// The time of the oldest event that is not taken.
+        public var waitingSince: Date?
+        /// Events in memory that are not taken.
+        public var waiting: Int
+        public var lastError: String?
+        /// Events that were taken and given up, attempts that failed, and places of the journal that were gone.
+        public var taken: Int, failed: Int, givenUp: Int, gaps: Int
+    }
+
+    /// The outcome of a test event.
+    public struct WebhookTest: Codable, Hashable, Sendable {
+        public var isTaken: Bool
+        /// The receiver's status; nil: it did not answer.
+        public var status: Int?
+        public var error: String?
+        public var milliseconds: Int
     }
 
     /// The gateway itself.

@@ -28,6 +28,8 @@ extension HookswitchClient {
         case setHeld(UUID, Bool)
         /// CXSetMutedCallAction: the far end hears silence, or sound again.
         case setMuted(UUID, Bool)
+        /// CXSetGroupCallAction: it talks with all that the other call, of the same line, talks with; nil: it waits alone.
+        case setGroup(UUID, with: UUID?)
         /// CXPlayDTMFCallAction: 0–9, *, #, A–D.
         case playDTMF(UUID, digits: String)
     }
@@ -81,7 +83,7 @@ extension HookswitchClient {
 }
 
 extension HookswitchClient.Action: Encodable {
-    private enum Key: String, CodingKey { case type, call, handle, onHold, muted, digits }
+    private enum Key: String, CodingKey { case type, call, handle, onHold, muted, with, digits }
 
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Key.self)
@@ -92,6 +94,7 @@ extension HookswitchClient.Action: Encodable {
         case .answer, .end: break
         case .setHeld(_, let isOn): try members.encode(isOn, forKey: .onHold)
         case .setMuted(_, let isOn): try members.encode(isOn, forKey: .muted)
+        case .setGroup(_, let other): try members.encodeIfPresent(other, forKey: .with)
         case .playDTMF(_, let digits): try members.encode(digits, forKey: .digits)
         }
     }
@@ -103,6 +106,7 @@ extension HookswitchClient.Action: Encodable {
         case .end: "End"
         case .setHeld: "SetHeld"
         case .setMuted: "SetMuted"
+        case .setGroup: "SetGroup"
         case .playDTMF: "PlayDTMF"
         }
     }
@@ -110,7 +114,9 @@ extension HookswitchClient.Action: Encodable {
     private var call: UUID? {
         switch self {
         case .start(let call, _): call
-        case .answer(let call), .end(let call), .setHeld(let call, _), .setMuted(let call, _), .playDTMF(let call, _): call
+        case .answer(let call), .end(let call), .setHeld(let call, _), .setMuted(let call, _), .setGroup(let call, _),
+            .playDTMF(let call, _):
+            call
         }
     }
 }

@@ -43,7 +43,7 @@ struct AccessRoutes {
 
     private static func logIn(_ ask: HTTPAsk, _ access: AccessControl) -> HTTPReply {
         do throws(Problem) {
-            let form = try JSONBody.decode(LoginForm.self, ask.request.body)
+            let form = try JSONBody.decode(LoginForm.self, ask.request.body, as: "Login")
             return access.logIn(with: form.token, ask).map { reply($0, ask, access) } ?? access.refuse(ask)
         } catch { return error.reply }
     }

@@ -49,7 +49,9 @@ extension ControlAPI {
             }
         }
         routes.on(.post, "/v1/calls/{id}/group") { [unowned self] ask, responder in
-            oneAction(ask, responder) { (form: GroupForm) in TransactionBody.Action(type: "CXSetGroupCallAction", with: form.with) }
+            oneAction(ask, responder, as: "GroupForm") { (form: GroupForm) in
+                TransactionBody.Action(type: "CXSetGroupCallAction", with: form.with)
+            }
         }
         routes.on(.post, "/v1/calls/{id}/digits") { [unowned self] ask, responder in
             oneAction(ask, responder, as: "DigitsForm") { (form: DigitsForm) in

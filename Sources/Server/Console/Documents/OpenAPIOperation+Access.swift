@@ -39,6 +39,7 @@ extension OpenAPISchemas {
         "Ticket": .object(
             "A ticket for one connection of events.",
             [.always("ticket", .text("32 random bytes, as a URL may have them")), .always("expires", .time("by when it must be used"))]),
-        "Login": .object("A token.", [.always("token", .text("as `hookswitch token create` printed it", ["maxLength": 511]))]),
+        "Login": .object(
+            "A token.", [.always("token", .text("as `hookswitch token create` printed it", ["maxLength": 511]))], isClosed: true),
     ]
 }

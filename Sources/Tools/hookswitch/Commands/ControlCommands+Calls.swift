@@ -102,7 +102,7 @@ struct GroupCommand: ExplainedCommand {
     @Option(help: "The UUID of a call of the same line (default: none: it is taken out of its conversation, and waits).") var with: String?
     @OptionGroup var options: TransactionOptions
 
-    func run() throws { try options.transact("/v1/calls/\(call.inPath)/group", with.map { ["with": .text($0)] } ?? [:]) }
+    func run() throws { try options.perform(.setGroup(UUID(call: call), with: with.map { try UUID(call: $0) })) }
 }
 
 struct DTMFCommand: ExplainedCommand {
