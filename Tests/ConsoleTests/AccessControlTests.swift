@@ -117,6 +117,7 @@ import Testing
             let now = Instant(nanoseconds: milliseconds * 1_000_000)
             return Self.status(access.decide(try Self.ask(.get, "/v1/events?ticket=\(ticket)", at: now)))
         }
+        #expect(access.holds(grant, at: .zero) && access.holds(.everything, at: .zero))
         #expect(try status(first, at: 29_999) == 200 && status(first, at: 29_999) == 401)
         #expect(try status(second, at: 30_000) == 401)
         let third = access.issueTicket(asking), cookie = try #require(access.logIn(with: secret, asking))
@@ -124,7 +125,7 @@ import Testing
         #expect(Self.status(access.decide(try Self.ask(.get, "/v1/calls", with))) == 200)
         clock.date = Self.noon.addingTimeInterval(61)
         #expect(try status(third, at: 1) == 401 && Self.status(access.decide(try Self.ask(.get, "/v1/calls", with))) == 401)
-        #expect(access.logIn(with: secret, asking) == nil)
+        #expect(access.logIn(with: secret, asking) == nil && !access.holds(grant, at: .zero))
         clock.date = Self.noon
         let late = try Self.ask(at: Instant(nanoseconds: 12 * 3_600 * 1_000_000_000), with)
         #expect(Self.status(access.decide(late)) == 401, "twelve hours")

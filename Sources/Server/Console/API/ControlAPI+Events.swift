@@ -39,7 +39,7 @@ extension ControlAPI {
         }
         guard !readers.isFull else { throw Problem(.serviceUnavailable, "tooManyReaders", "\(EventReaders.most) read events already") }
         do { try hub.check(after) } catch { throw Problem(gone: error.oldest) }
-        readers.add(filter, after: after, at: ask.now) { ended in
+        readers.add(filter, after: after, at: ask.now, mayListen: { [access] in access.holds(ask.grant, at: $0) }) { ended in
             if let upgrade {
                 return responder.open(upgrade, limits: Self.socketLimits, at: ask.now, receive: { _, _ in }, ended: ended).map {
                     .socket($0)

@@ -13,7 +13,7 @@ final class ControlAPI {
     let hub: EventHub
     let desk: TransactionDesk
     let readers: EventReaders
-    private let access: AccessControl
+    let access: AccessControl
     /// nil before the gateway runs.
     var gateway: (any GatewayControl)?
     /// Reads the configuration again; nil: it cannot.

@@ -60,12 +60,7 @@ final class AccessControl {
         if ask.isLocal { return .granted(.everything) }
         look(at: ask.now)
         if let refusal = origins.refusal(ask) { return .refused(refusal) }
-        // Nobody else can reach a server without tokens: another address is listened on with tokens alone.
-        if tokens.isEmpty, version == nil {
-            var grant = AccessGrant.everything
-            grant.holder = .machine
-            return LoopbackRule.refusal(ask).map(Decision.refused) ?? .granted(grant)
-        }
+        if let grant = grant(of: .machine) { return LoopbackRule.refusal(ask).map(Decision.refused) ?? .granted(grant) }
         if ask.request.target.segments == ["v1", "login"] { return .granted(.nothing) }
         switch credential(of: ask) {
         case .granted(let grant):
@@ -107,7 +102,9 @@ final class AccessControl {
     private func grant(of holder: IssuedSecrets.Holder) -> AccessGrant? {
         switch holder {
         case .user: return .everything
-        case .machine: return nil
+        case .machine:
+            // Nobody else can reach a server without tokens: another address is listened on with tokens alone.
+            return tokens.isEmpty && version == nil ? AccessGrant(scopes: Set(AccessScope.allCases), holder: .machine) : nil
         case .token(let digest):
             // Looked up by its digest: how long that takes tells nothing of the token.
             guard let token = tokens[digest], token.expires.map({ $0 > date() }) ?? true else { return nil }
@@ -144,6 +141,12 @@ final class AccessControl {
 
 // What is given out in the place of a token.
 extension AccessControl {
+    /// Whether a right that somebody was let in by still holds: its token may have ended, or been taken back.
+    func holds(_ grant: AccessGrant, at now: Instant) -> Bool {
+        look(at: now)
+        return self.grant(of: grant.holder) != nil && grant.expires.map { $0 > date() } ?? true
+    }
+
     /// A ticket for one connection of events, with the rights of who asks.
     func issueTicket(_ ask: HTTPAsk) -> String { tickets.issue(to: ask.grant.holder, at: ask.now) }
 

@@ -38,8 +38,8 @@ extension OpenAPIOperation {
 
                 With `Upgrade: websocket` (RFC 6455) each event is a text message. The subprotocol is `\(ControlAPI.eventProtocol)`, or none where \
                 the client offers none. The server pings each 25 s. A reader that falls a megabyte behind is closed with 1013, behind the events \
-                that it has still to read; 1001 says that the server stops. Another Origin than the server's, and than those of `api.origins`, \
-                is refused.
+                that it has still to read; 1001 says that the server stops, 1008 that the token counts no more. Another \
+                Origin than the server's, and than those of `api.origins`, is refused.
                 """,
             parameters: [
                 .query("types", "types of events, with commas between them; `call.*` is all of a kind; absent: all", .text("")),

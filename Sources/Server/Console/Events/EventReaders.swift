@@ -32,7 +32,7 @@ final class EventReaders {
     static let heartbeat = Duration.seconds(15)
 
     private let hub: EventHub
-    private var outlets: [UInt64: Outlet] = [:]
+    private var outlets: [UInt64: (outlet: Outlet, mayListen: (Instant) -> Bool)] = [:]
     private var nextHeartbeat: Instant?
 
     init(_ hub: EventHub) { self.hub = hub }
@@ -50,8 +50,12 @@ final class EventReaders {
     ///
     /// - Parameters:
     ///   - after: a position that the hub has checked.
+    ///   - mayListen: asked now and then; whoever may no longer is closed with 1008.
     ///   - open: makes the outlet, which tells once when its reader has gone; nil when it has gone already.
-    func add(_ filter: EventFilter, after: EventPosition?, at now: Instant, open: (_ ended: @escaping () -> Void) -> Outlet?) {
+    func add(
+        _ filter: EventFilter, after: EventPosition?, at now: Instant, mayListen: @escaping (Instant) -> Bool = { _ in true },
+        open: (_ ended: @escaping () -> Void) -> Outlet?
+    ) {
         let reader = Reader()
         let outlet = open { [weak self] in
             reader.isOver = true
@@ -65,7 +69,7 @@ final class EventReaders {
             self?.forget(reader)
         }
         guard let number = reader.number, !reader.isOver else { return forget(reader) }
-        outlets[number] = outlet
+        outlets[number] = (outlet, mayListen)
         nextHeartbeat = nextHeartbeat ?? now + Self.heartbeat
     }
 
@@ -77,7 +81,15 @@ final class EventReaders {
 
     func advance(to now: Instant) {
         guard let due = nextHeartbeat, due <= now else { return }
-        for case .stream(let stream) in outlets.values { stream.send(Array(":\n\n".utf8), at: now) }
+        for (number, (outlet, mayListen)) in outlets {
+            if !mayListen(now) {
+                hub.forget(number)
+                outlets[number] = nil
+                outlet.end(.policyViolation, at: now)
+            } else if case .stream(let stream) = outlet {
+                stream.send(Array(":\n\n".utf8), at: now)
+            }
+        }
         nextHeartbeat = outlets.isEmpty ? nil : now + Self.heartbeat
     }
 
@@ -85,6 +97,6 @@ final class EventReaders {
     func endAll(at now: Instant) {
         let all = outlets.values
         outlets = [:]
-        for outlet in all { outlet.end(.goingAway, at: now) }
+        for (outlet, _) in all { outlet.end(.goingAway, at: now) }
     }
 }
