@@ -57,5 +57,69 @@ extension Calls {
             }
             journal.expectNothingLeft()
         }
+
+        /// A gateway, and a program that has one answer for each number.
+        private static func start(_ answers: String, _ lines: [String] = []) async throws -> (gateway: Gateway, hook: Program) {
+            let ports = try await Ports.take(1)
+            let program = Self.program.replacing("{'5001': {'number': '9196'}, '5002': {'reject': 486}}", with: answers)
+            let hook = try Program("/usr/bin/env", ["python3", "-c", program, "\(ports[0])"])
+            try await hook.line(containing: "listens")
+            var setup = Gateway.Setup()
+            setup.others = ports
+            setup.settings = ["hook: { url: \"http://127.0.0.1:\(ports[0])/\", default: \"reject 503\" }"]
+            setup.lines += lines
+            return (try await Gateway.start(setup), hook)
+        }
+
+        private static func telephone(_ line: Int, at gateway: Gateway, after: Int = 0) async throws -> Program {
+            let words = "answer --register \(line) --password secret-\(line) --server \(gateway.address) --after \(after)"
+            let phone = try Program(Place.hookswitch, words.split(separator: " ").map(String.init))
+            try await phone.line(containing: "registered")
+            return phone
+        }
+
+        @Test func `a program answers in the words of a line`() async throws {
+            let elsewhere = try await Gateway.start()
+            let trunk = "{ number: \"8\", trunk: { host: \"\(elsewhere.address)\" } }"
+            let (gateway, hook) = try await Self.start(
+                "{'1002': {'application': 'echo'}, '9197': {'ring': ['1001']}, '9196': {'trunk': '8'}, '1001': {'devices': '9196'}}",
+                [trunk])
+            let phone = try await Self.telephone(1001, at: gateway)
+            for number in ["1002", "9197", "9196", "1001"] {
+                let words = ["call", number, "--server", gateway.address, "--duration", "0.5"]
+                let call = try await Program.run(Place.hookswitch, words)
+                #expect(call.code == 0, "\(number): \(call.lines)")
+            }
+            try await phone.stopped()
+            hook.kill()
+            let journal = try await gateway.stop(), other = try await elsewhere.stop()
+            #expect(
+                journal.all("hook.answered").compactMap { $0.text("text") } == [
+                    "application echo", "ring 1001", "trunk 8", "number 9196",
+                ])
+            #expect(phone.lines.all.contains { $0.contains("answered") }, "the member of the group: \(phone.transcript)")
+            #expect(other.count("report.incoming") == 1, "over the trunk")
+            journal.expectNothingLeft()
+        }
+
+        @Test func `transactions of a program are performed in their order when the call is reported`() async throws {
+            let (gateway, hook) = try await Self.start(
+                """
+                {'1002': {'transactions': [{'actions': [{'type': 'CXAnswerCallAction'}]},
+                {'actions': [{'type': 'CXSetHeldCallAction', 'onHold': True}]}, {'actions': [{'type': 'CXSetHeldCallAction', 'onHold': False}]},
+                {'actions': [{'type': 'CXEndCallAction'}]}]}}
+                """)
+            let phone = try await Self.telephone(1002, at: gateway, after: 60_000)
+            _ = try await Program.run(
+                Place.hookswitch, ["call", "1002", "--server", gateway.address, "--duration", "60"], within: .seconds(40))
+            try await phone.stopped()
+            hook.kill()
+            let journal = try await gateway.stop()
+            let reported = try #require(journal.all("report.incoming").first?.call)
+            let kinds = ["report.incoming.ok", "perform.answer", "perform.held", "perform.end"]
+            let performed = journal.events.filter { $0.call == reported && kinds.contains($0.kind) }.map(\.kind)
+            #expect(performed == ["report.incoming.ok", "perform.answer", "perform.held", "perform.held", "perform.end"])
+            journal.expectNothingLeft()
+        }
     }
 }

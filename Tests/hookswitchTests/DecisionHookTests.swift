@@ -57,6 +57,25 @@ private final class AnsweringServer: @unchecked Sendable {
         arguments: [
             (answer(#"{"number": "1002"}"#), .number("1002"), nil), (answer(#"{"reject": 486}"#), .refused(status: 486), nil),
             (answer("{}"), .asDialled, nil), (answer(""), .asDialled, nil),
+            (answer(#"{"devices": "1002"}"#), .number("1002"), nil), (answer(#"{"trunk": "8"}"#), .trunk("8"), nil),
+            (answer(#"{"application": "tone"}"#), .application(.tone), nil),
+            (
+                answer(#"{"ring": ["1", {"number": "2", "delay": 2.5}]}"#),
+                .ring(RingGroup([.init("1"), .init("2", delay: .milliseconds(2_500))])), nil
+            ),
+            (answer(#"{"ring": ["1", "2"], "in-turn": 9}"#), .ring(RingGroup([.init("1"), .init("2")], .inTurn(.seconds(9)))), nil),
+            (answer(#"{"transactions": [{"actions": [{"type": "CXAnswerCallAction"}]}]}"#), .asDialled, nil),
+            (answer(#"{"application": "playback"}"#), .refused(status: 503), "no usable"),
+            (answer(#"{"ring": []}"#), .refused(status: 503), "no usable"),
+            (answer(#"{"ring": 5}"#), .refused(status: 503), "no JSON object"),
+            (answer(#"{"trunk": "8", "number": "1"}"#), .refused(status: 503), "no usable"),
+            (
+                answer(#"{"transactions": [{"actions": [{"type": "CXDanceAction"}]}]}"#), .refused(status: 503),
+                "transactions[0]: actions[0].type: 'CXDanceAction' is none of"
+            ),
+            (
+                answer(#"{"reject": 486, "transactions": [{"actions": []}]}"#), .refused(status: 503), "no usable"
+            ),
             ("HTTP/1.1 204 No Content\r\n\r\n", .asDialled, nil),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{\"number\": \"77\"}\r\n0\r\n\r\n", .number("77"), nil),
             (answer(#"{"reject": 200}"#), .refused(status: 503), "no usable"),

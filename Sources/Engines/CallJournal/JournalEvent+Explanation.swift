@@ -222,7 +222,8 @@ extension JournalEvent.Kind {
     private static let sender: [Detail] = [.maybe(.agent), .maybe(.transport), .maybe(.remote)]
 
     private static let decision: [Detail] = [
-        .always(.callid), .always(.text, "`as-dialled`, `number N` or `reject STATUS`"), .always(.count, "milliseconds since it was asked"),
+        .always(.callid), .always(.text, "`as-dialled`, `number N`, `reject STATUS`, `trunk N`, `ring N,N` or `application NAME`"),
+        .always(.count, "milliseconds since it was asked"),
     ]
     private static let unwritten: [Detail] = [.maybe(.count, "refusals that were not written since the last, where there were too many")]
 

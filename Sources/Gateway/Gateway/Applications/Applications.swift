@@ -13,14 +13,15 @@ final class Applications {
 
     /// The caller hears ringing: the line's application begins, or the one that the leg has been given.
     func start(_ leg: Leg) {
-        if leg.application == nil { leg.application = make(for: leg.line) }
+        if leg.application == nil { leg.application = make(for: leg) }
         tell(leg) { $0.start(at: $1) }
     }
 
-    private func make(for line: Line) -> (any LineApplication)? {
+    private func make(for leg: Leg) -> (any LineApplication)? {
+        let line = leg.line
         let number = calls[line.index, default: 0] + 1
         calls[line.index] = number
-        switch line.configuration.endpoint {
+        switch leg.endpoint {
         case .application(let application): return application.make(for: ApplicationCall(line: line.index, number: number))
         case .script(let script): return ScriptedCallee(script, call: number)
         case .devices, .trunk, .group: return nil

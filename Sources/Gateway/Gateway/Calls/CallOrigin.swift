@@ -14,6 +14,8 @@ final class CallOrigin {
     let began: Date
     var name: String?
     var connected: Date?
+    /// Said outside for this call alone; nil: that of the line.
+    var endpoint: LineEndpoint?
     /// Not where it takes the place of another: the recents have the call as that one.
     var isInRecents = true
 

@@ -131,6 +131,7 @@ final class IncomingCalls {
         if !(line.features.outgoing.isEmpty && line.features.taken.isEmpty), table.isFull(line) {
             return refuse(session, CallRefusal(.maximumCalls, line.features.statuses), .lineFull)
         }
+        if call.decision.endpoint != nil { return receive(call, on: line, []) }
         if case .group = line.configuration.endpoint { return receive(call, on: line, []) }
         let callees = router.destinations(of: line, dialled: call.dialled, caller: call.caller, after: call.invite)
         if callees.isEmpty, line.rings { return receiveWithoutCallees(call, on: line) }
@@ -159,6 +160,7 @@ final class IncomingCalls {
     private func receive(_ call: IncomingCall, on line: Line, _ callees: [Destination]) {
         guard let leg = arrive(call, on: line) else { return }
         leg.trunk = call.trunk
+        leg.origin?.endpoint = call.decision.endpoint
         admit(leg, callees)
     }
 

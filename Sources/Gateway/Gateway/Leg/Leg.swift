@@ -32,6 +32,8 @@ final class Leg {
     var session: InviteSession?
     /// The caller of an incoming leg.
     var origin: CallOrigin?
+    /// What rings or answers for it.
+    var endpoint: LineEndpoint { origin?.endpoint ?? line.configuration.endpoint }
     /// Answers an incoming leg, where no device does.
     var application: (any LineApplication)?
     /// The call that it rings a device of its own line for.

@@ -32,7 +32,7 @@ final class Ringing {
         guard leg.state == .new else { return }
         leg.call.enter(.ringing)
         if leg.succession.replaces != nil { return leg.line.calls.answer(leg.uuid) }
-        switch leg.line.configuration.endpoint {
+        switch leg.endpoint {
         case .application, .script:
             alert(leg)
             applications.start(leg)

@@ -25,6 +25,21 @@ public enum CallDecision: Equatable, Sendable {
     case number(Text)
     /// 300–699.
     case refused(status: Int)
+    /// Over the trunk of the line of this number, as dialled.
+    case trunk(Text)
+    /// These lines ring for the one that was dialled, whose call it is.
+    case ring(RingGroup)
+    /// This answers in the place of the line that was dialled, whose call it is.
+    case application(LineEndpoint.Application)
+
+    /// What is there for the call in the place of its line's own endpoint; nil: that.
+    var endpoint: LineEndpoint? {
+        switch self {
+        case .asDialled, .number, .refused, .trunk: nil
+        case .ring(let group): .group(group)
+        case .application(let application): .application(application)
+        }
+    }
 }
 
 /// A decision, and how it came about.
@@ -62,6 +77,9 @@ extension CallDecision {
         case .asDialled: "as-dialled"
         case .number(let number): "number " + number
         case .refused(let status): "reject " + Text(status)
+        case .trunk(let line): "trunk " + line
+        case .ring(let group): "ring " + Text(group.members.map(\.number.description).joined(separator: ","))
+        case .application(let application): "application " + Text(application.name)
         }
     }
 }

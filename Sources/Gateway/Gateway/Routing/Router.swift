@@ -13,6 +13,8 @@ struct IncomingCall {
     var dialled: Text = .empty
     /// The trunk that it came from.
     var trunk: Trunk?
+    /// Said outside, before anything rang.
+    var decision = CallDecision.asDialled
 
     var invite: Message { session.request }
 }
@@ -55,7 +57,9 @@ final class Router {
             guard call.session.state == .inviting else { return }
             var call = call
             switch verdict.decision {
-            case .asDialled: completion(call)
+            case .asDialled, .trunk, .ring, .application:
+                call.decision = verdict.decision
+                completion(call)
             case .number(let number):
                 call.dialled = number
                 completion(call)
@@ -74,7 +78,10 @@ final class Router {
     }
 
     /// The line that the call is for.
-    func line(for call: IncomingCall) -> Line? { lines.line(for: call.dialled, host: call.invite.requestURI?.host) }
+    func line(for call: IncomingCall) -> Line? {
+        guard case .trunk(let number) = call.decision else { return lines.line(for: call.dialled, host: call.invite.requestURI?.host) }
+        return lines.line(numbered: number).flatMap { trunks.trunk(of: $0) == nil ? nil : $0 }
+    }
 
     /// Whether the call would come again: back to the trunk that it came from, or to a line whose telephone sent it on to us (3xx) before.
     func isLoop(_ call: IncomingCall, to line: Line) -> Bool {

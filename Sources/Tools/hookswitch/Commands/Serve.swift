@@ -66,6 +66,7 @@ struct Serve: ExplainedCommand {
         control?.use(webhooks)
         let server = try Self.start(configuration, store, trace, control, hook, log)
         running.withLock { $0 = server }
+        hook?.desk.begin(server)
         printSummary(configuration, server, since: begin)
         let reload = Reload(configuration, server, control, webhooks, log) { [options] in try options.load() }
         stop.onReload = { reload.perform() }
@@ -124,7 +125,12 @@ struct Serve: ExplainedCommand {
         _ hook: DecisionHook?, _ log: NoticeLog
     ) throws -> GatewayServer {
         var settings = configuration.server
-        if let control { settings.onEvent = { control.note($0) } }
+        if control != nil || hook != nil {
+            settings.onEvent = { event in
+                control?.note(event)
+                hook?.desk.note(event)
+            }
+        }
         (settings.trace, settings.mediaTap) = (trace, trace.flatMap { ServeTrace.mediaTap(configuration, $0) })
         if let store { try restore(store, into: &settings) }
         settings.push = try configuration.pushURL.map {

@@ -1,3 +1,4 @@
+import Console
 import Dispatch
 import Foundation
 import Gateway
@@ -27,12 +28,6 @@ final class DecisionHook: CallDecider {
         let source: String
     }
 
-    /// The program's answer: one of these, or none for a call as dialled.
-    private struct Answer: Decodable {
-        var number: String?
-        var reject: Int?
-    }
-
     private static let mostWaiting = 1_000, threads = 16
     private let addresses: [URL]
     private let timeout: Double
@@ -41,6 +36,8 @@ final class DecisionHook: CallDecider {
     private let queues = (0..<DecisionHook.threads).map { DispatchQueue(label: "hook.\($0)") }
     private let alarms = DispatchQueue(label: "hook.alarms")
     private let state = Mutex((waiting: 0, next: 0))
+    /// Requests what the program has for the calls that it lets in.
+    let desk = CallTransactionsDesk()
     private let waited = Mutex(FixedHistogram([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60]))
 
     /// Seconds from each question to its verdict, so far.
@@ -73,27 +70,31 @@ final class DecisionHook: CallDecider {
         }
         queue.async { [self] in
             defer { state.withLock { $0.waiting -= 1 } }
-            once.call(ask(question))
+            let (verdict, transactions) = ask(question)
+            once.call(verdict) { [desk] in transactions.map { desk.expect($0, forCallID: question.callID) } }
         }
     }
 
-    private func ask(_ question: CallQuestion) -> CallVerdict {
+    private func ask(_ question: CallQuestion) -> (CallVerdict, CallTransactions?) {
         let body = Body(
             callID: question.callID.description, from: question.from.description, to: question.to.description,
             dialled: question.dialled.description, line: question.callingLine?.description, trunk: question.trunk?.description,
             userAgent: question.userAgent?.description, source: "\(question.source)")
         guard let json = try? JSONEncoder().encode(body) else {
-            return CallVerdict(standard, defaultCause: "the call cannot be written as JSON")
+            return (CallVerdict(standard, defaultCause: "the call cannot be written as JSON"), nil)
         }
         var cause = ""
         for address in addresses {
-            do throws(HTTPPost.Failure) { return CallVerdict(try ask(json, at: address)) } catch { cause = error.description }
+            do throws(HTTPPost.Failure) {
+                let answer = try ask(json, at: address)
+                return (CallVerdict(answer?.decision ?? .asDialled), answer?.transactions)
+            } catch { cause = error.description }
         }
-        return CallVerdict(standard, defaultCause: Text(cause))
+        return (CallVerdict(standard, defaultCause: Text(cause)), nil)
     }
 
     /// Once more where the connection fails within the time.
-    private func ask(_ json: Data, at address: URL) throws(HTTPPost.Failure) -> CallDecision {
+    private func ask(_ json: Data, at address: URL) throws(HTTPPost.Failure) -> HookAnswer? {
         let begin = MonotonicClock.now
         let answer: (status: Int, content: Data)
         do throws(HTTPPost.Failure) { answer = try post(json, to: address, within: timeout) } catch {
@@ -108,18 +109,9 @@ final class DecisionHook: CallDecider {
         try HTTPPost(address, trusting: address.scheme == "https" ? trust : nil, timeout: time, to: "the hook").ask(json)
     }
 
-    private static func decision(_ answer: (status: Int, content: Data)) throws(HTTPPost.Failure) -> CallDecision {
+    private static func decision(_ answer: (status: Int, content: Data)) throws(HTTPPost.Failure) -> HookAnswer? {
         guard (200..<300).contains(answer.status) else { throw .init(description: "the hook answered \(answer.status)") }
-        guard !answer.content.isEmpty, answer.status != 204 else { return .asDialled }
-        guard let words = try? JSONDecoder().decode(Answer.self, from: answer.content) else {
-            throw .init(description: "the hook's answer is no JSON object of 'number' or 'reject'")
-        }
-        switch (words.number, words.reject) {
-        case (nil, nil): return .asDialled
-        case (let number?, nil) where !number.isEmpty && number.utf8.count <= 128: return .number(Text(number))
-        case (nil, let status?) where (300...699).contains(status): return .refused(status: status)
-        default: throw .init(description: "the hook's answer has no usable 'number' or 'reject' (300 to 699), or both")
-        }
+        return answer.content.isEmpty || answer.status == 204 ? nil : try HookAnswer(answer.content)
     }
 
     /// Calls the completion with what comes first.
@@ -127,12 +119,15 @@ final class DecisionHook: CallDecider {
         private let completion: Mutex<(@Sendable (CallVerdict) -> Void)?>
         init(_ completion: @escaping @Sendable (CallVerdict) -> Void) { self.completion = Mutex(completion) }
 
-        func call(_ verdict: CallVerdict) {
+        /// - Parameter prepare: is done before, where this is the first.
+        func call(_ verdict: CallVerdict, _ prepare: () -> Void = {}) {
             let completion = completion.withLock { completion in
                 defer { completion = nil }
                 return completion
             }
-            completion?(verdict)
+            guard let completion else { return }
+            prepare()
+            completion(verdict)
         }
     }
 }
