@@ -58,5 +58,8 @@ extension ConfigurationTests {
     @Test func `webhooks need a place where the journal stands`() {
         let said = complaint("webhooks:\n  - { name: a, url: \"http://x\", secret: \(Self.secret) }")
         #expect(said.hasPrefix("FILE:1: webhooks: need 'data'"), "\(said)")
+        let pipe = complaint(
+            "data: d\njournal.file: /dev/null\nwebhooks:\n  - { name: a, url: \"http://x\", secret: \(Self.secret) }")
+        #expect(pipe == "FILE:3: webhooks: are sent from the journal, and /dev/null is no file")
     }
 }

@@ -4,8 +4,8 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// All figures of a gateway. Labels have a bounded number of values: causes, reasons and kinds that are written down here. A number or a
-/// name is in one family alone, and there are twenty of them at most: those whose passwords are being tried.
+/// All figures of a gateway. Labels have a bounded number of values: causes, reasons and kinds that are written down here. Numbers and
+/// names are in one family alone, twenty at most, those whose passwords are being tried; and there are twenty webhooks at most.
 extension MetricFamily {
     public static let all: [MetricFamily] = now + calls + media + sockets + journal + trace + service + process
 

@@ -36,7 +36,9 @@ struct WebhookPositionFile {
 
     init(folder: String, name: String) { path = "\(folder)/\(name).json" }
 
-    /// nil: there is none. One that cannot be read is none.
+    var isThere: Bool { access(path, F_OK) == 0 }
+
+    /// nil: there is none, or it cannot be read.
     func read() -> WebhookPosition? {
         (try? Data(contentsOf: URL(filePath: path))).flatMap { try? JSONDecoder().decode(WebhookPosition.self, from: $0) }
     }

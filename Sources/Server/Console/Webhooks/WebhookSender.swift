@@ -56,6 +56,7 @@ final class WebhookSender: LaneResident {
         reader = WebhookReader(journal: journal, after: saved, settings.filter)
         status = WebhookStatus(settings)
         answer = { [weak lane] position, answer in lane?.post { sender, now in sender.finish(position, answer, at: now) } }
+        if saved == nil, file.isThere { stick(JournalFileError(operation: "read", path: file.path, code: EINVAL)) }
         for gap in saved?.pending ?? [] { restore(gap) }
         save()
         shown.set(status)

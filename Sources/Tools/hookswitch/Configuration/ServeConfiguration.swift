@@ -159,13 +159,10 @@ struct ServeConfiguration {
         try checkGroups()
         try checkAddresses()
         try checkControl()
+        try checkWebhooks()
         if hook.address != nil, hook.standard == nil {
             throw ConfigurationError(
                 place: place(of: "hook.url"), message: "needs hook.default: as-dialled, 'number 1001' or 'reject 503'")
-        }
-        if !webhooks.isEmpty, dataFolder == nil {
-            throw ConfigurationError(
-                place: place(of: "webhooks"), message: "need 'data': the journal that they are sent from, and how far each is, stand there")
         }
         if trace.media != .none, trace.file == nil {
             throw ConfigurationError(place: place(of: "trace.rtp"), message: "needs trace.file, where the packets go")
@@ -231,6 +228,19 @@ struct ServeConfiguration {
         }
         if control.tokens == nil {
             throw ConfigurationError(place: place(of: "api.listen"), message: others + "set api.tokens to a file of tokens, or data")
+        }
+    }
+
+    /// Checks that there is a journal to send from, and a place for how far each is.
+    private func checkWebhooks() throws {
+        guard !webhooks.isEmpty else { return }
+        let place = place(of: "webhooks")
+        guard dataFolder != nil else {
+            throw ConfigurationError(
+                place: place, message: "need 'data': the journal that they are sent from, and how far each is, stand there")
+        }
+        guard journalFile.map(JournalReader.canBeReadAgain) ?? false else {
+            throw ConfigurationError(place: place, message: "are sent from the journal, and \(journalFile ?? "") is no file")
         }
     }
 
