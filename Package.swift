@@ -78,7 +78,8 @@ let package = Package(
             swiftSettings: strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
 
         .target(
-            name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], path: "Sources/Engines/UserAgent", swiftSettings: strict),
+            name: "UserAgent", dependencies: ["HTTP", "Primitives", "Runtime", "SIP"], path: "Sources/Engines/UserAgent",
+            swiftSettings: strict),
         .target(
             name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], path: "Sources/Engines/Media",
             swiftSettings: strict),

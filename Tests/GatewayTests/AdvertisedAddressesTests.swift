@@ -39,6 +39,18 @@ import UserAgent
         #expect(addresses.signalling(flow) == SocketAddress(IPAddress(told)!, port: 5060))
         #expect(addresses.binding(flow) == flow.local.address)
     }
+
+    @Test func `media of a browser behind a proxy of this machine goes where the browser is`() {
+        var flow = Self.flow("127.0.0.1:5066", from: "198.51.100.4")
+        let inside = Self.addresses(nil), outside = Self.addresses("198.51.100.1")
+        #expect(inside.binding(flow).description == "127.0.0.1" && inside.media(flow).description == "127.0.0.1", "not over a WebSocket")
+        flow.transport = .ws
+        #expect(inside.binding(flow).isAny && inside.media(flow).description == "10.0.0.7")
+        #expect(outside.binding(flow).isAny && outside.media(flow).description == "198.51.100.1")
+        #expect(outside.furtherCandidates(flow).map(\.description) == ["10.0.0.7"] && inside.furtherCandidates(flow).isEmpty)
+        flow.remote = SocketAddress(.loopback, port: 40_000)
+        #expect(inside.binding(flow).isLoopback && inside.media(flow).isLoopback)
+    }
 }
 
 @Suite struct AccountsTests {

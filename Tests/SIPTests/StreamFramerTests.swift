@@ -13,6 +13,7 @@ import Testing
             case .message(let bytes): (try? Message(parsing: bytes).content.description) ?? "unreadable"
             case .pong: "pong"
             case .answered: "answered"
+            case .reply, .ended: "of no stream of TCP"
             case .failed(.drop(let defect)): "drop \(defect.reason)"
             case .failed(.reject(let rejection)): "\(rejection.status) \(rejection.reason)"
             }

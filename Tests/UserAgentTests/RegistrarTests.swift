@@ -105,6 +105,27 @@ private struct Device {
         #expect(try challenge.headers.all(.wwwAuthenticate).map { try DigestChallenge(parsing: $0).algorithm } == algorithms)
     }
 
+    @Test func `contacts over a WebSocket go with their connection, but those that a push wakes`() {
+        var browser = Device("1001", password: "secret-1001"), other = Device("1002", password: "secret-1002")
+        for (transport, connection) in [(Transport.ws, UInt64(7)), (.wss, 8), (.tcp, 9)] {
+            (browser.flow.transport, browser.flow.connection) = (transport, connection)
+            _ = browser.register(at: registrar, contacts: [Text("<sip:\(connection)@a.invalid;transport=ws>")], at(0))
+        }
+        (browser.flow.transport, browser.flow.connection) = (.ws, 7)
+        _ = browser.register(at: registrar, contacts: ["<sip:push@a.invalid;pn-provider=x;pn-prid=y>"], at(0))
+        (other.flow.transport, other.flow.connection) = (.ws, 7)
+        _ = other.register(at: registrar, contacts: ["<sip:7@b.invalid>"], at(0))
+        var lost: [(Text, Int)] = [], kept: [Text] = []
+        registrar.onLoss = { user, contacts in lost.append((user, contacts.count)) }
+        registrar.onChange = { user, _ in kept.append(user) }
+        registrar.lost(browser.flow, at: at(1))
+        #expect(lost.map(\.0) == ["1001", "1002"] && lost.map(\.1) == [3, 0] && kept == ["1001", "1002"])
+        #expect(Set(registrar.contacts(of: "1001", at: at(1)).map { $0.uri.user }) == ["8", "9", "push"])
+        browser.flow.connection = 9
+        registrar.lost(browser.flow, at: at(2))
+        #expect(lost.count == 2, "TCP may be opened again")
+    }
+
     @Test func `a refresh with the same nonce is not challenged again until the nonce is old`() {
         var device = Device("1001", password: "secret-1001")
         #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Gateway
 import Primitives
+import Runtime
 import Testing
 import UserAgent
 
@@ -505,6 +506,26 @@ import UserAgent
         #expect(complaint("sip:\n  tls: { lisen: [] }") == "FILE:2: unknown setting 'sip.tls.lisen' (did you mean 'sip.tls.listen'?)")
     }
 
+    @Test func `WebSockets have addresses, origins, proxies, and the certificate of TLS or their own`() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates")
+            .path
+        let own = "certificate: \(folder)/server.pem, key: \(folder)/leaf.key"
+        let configuration = try load(
+            "sip:\n  ws: [\"127.0.0.1\"]\n  wss: { listen: [\"0.0.0.0\"], \(own) }\n"
+                + "  ws-origins: [\"https://phone.example.test\"]\n  ws-proxies: [\"127.0.0.0/8\"]")
+        #expect(configuration.listeners.map { "\($0.transport) \($0.address)" }.suffix(2) == ["ws 127.0.0.1:5066", "wss 0.0.0.0:5067"])
+        let server = configuration.server
+        #expect(server.webSocketTLS?.identities.count == 1 && server.tls == nil)
+        #expect(server.webSocketOrigins == ["https://phone.example.test"] && server.webSocketProxies.count == 1)
+        let shared = try load("sip:\n  tls: { \(own) }\n  wss: { listen: [\"0.0.0.0\"] }").server
+        #expect(shared.webSocketTLS?.identities == shared.tls?.identities && shared.tls?.identities.count == 1)
+        #expect(
+            complaint("sip:\n  wss: { listen: [\"0.0.0.0\"] }")
+                == "FILE:2: sip.wss.listen: needs a 'certificate' and a 'key', here or in sip.tls")
+        #expect(
+            complaint("sip:\n  ws: [\"127.0.0.1:5060\"]\n  tcp: [\"127.0.0.1:5060\"]").contains("sip.ws: 127.0.0.1:5060"))
+    }
+
     @Test func `a trunk is read whole`() throws {
         let yaml = """
             lines:
@@ -607,7 +628,7 @@ import UserAgent
         let flags = words.dropFirst().map { String($0.dropFirst("--set=".count)) }
         let loaded = try load("trace: { memory: 1, hep-id: 7 }", flags: flags)
         #expect(loaded.trace.file == "t.pcapng" && loaded.trace.collector == SocketAddress("192.0.2.1:9060") && loaded.trace.capture == 7)
-        #expect(loaded.trace.rotation == 2 << 20 && loaded.trace.memory == 1 << 20 && loaded.logFormat == "json")
+        #expect(loaded.trace.rotation == 2 << 20 && loaded.trace.memory == 1 << 20 && loaded.log.format == "json")
         #expect(
             complaint("", flags: ["--hep=0.0.0.0"])
                 == "--hep: takes an address and port as 192.0.2.1:9060, got '0.0.0.0', where nobody answers")

@@ -107,8 +107,8 @@ extension JournalEvent.Kind {
                     + Self.unwritten)
         case .registerExpired:
             .init(
-                "Devices of a line did not register again in time, or were taken off by an operator.",
-                [.always(.user), .always(.count, "contacts that the line still has")])
+                "Devices of a line did not register again in time, were taken off by an operator, or went with their connection.",
+                [.always(.user), .always(.count, "contacts that the line still has"), .maybe(.reason, "where the connection ended")])
 
         case .sipReceived: .init("A message was received.", Self.message)
         case .sipSent: .init("A message was sent.", Self.message)

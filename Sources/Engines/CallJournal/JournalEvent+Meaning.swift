@@ -10,7 +10,7 @@ extension JournalEvent.Key {
         case .remoteTag: "the far end's tag"
         case .reason: "the reason of an end"
         case .retransmission: "1 for a message that was there before"
-        case .transport: "`udp`, `tcp` or `tls`"
+        case .transport: "`udp`, `tcp`, `tls`, `ws` or `wss`"
         case .remote: "the far end: an address, a number or a URI"
         case .transaction: "the identity of a transaction, unique in the journal"
         case .actions:

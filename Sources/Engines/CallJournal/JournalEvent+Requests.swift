@@ -47,8 +47,14 @@ extension JournalEvent.Details {
     }
 
     /// Details of `register.expired`.
-    /// - `contacts`: of the line, from now on.
-    public static func expiry(of user: Text, contacts: Int) -> Self { [.user: .text(user), .count: .init(contacts)] }
+    /// - Parameters:
+    ///   - contacts: of the line, from now on.
+    ///   - reason: where it was not the time that ended them.
+    public static func expiry(of user: Text, contacts: Int, reason: Text? = nil) -> Self {
+        var details: Self = [.user: .text(user), .count: .init(contacts)]
+        details.add(.reason, reason.map { .text($0) })
+        return details
+    }
 
     private mutating func add(_ cause: RequestRefusal) {
         add(.cause, .init(cause.rawValue))

@@ -35,6 +35,8 @@ public struct RegistrationSummary: Sendable {
         case refused(status: Int64, reason: Text)
         /// Not renewed in time.
         case expired(contacts: Int64)
+        /// The connection that alone led to a device ended.
+        case lost(contacts: Int64)
     }
 
     /// The user part of the address-of-record.
@@ -50,7 +52,7 @@ public struct RegistrationSummary: Sendable {
         switch event.kind {
         case .registerAccepted: outcome = expires > 0 ? .accepted(expires: expires, contacts: contacts) : .removed(contacts: contacts)
         case .registerRefused: outcome = .refused(status: details.number(.status) ?? 0, reason: details.text(.reason)?.detached ?? .empty)
-        case .registerExpired: outcome = .expired(contacts: contacts)
+        case .registerExpired: outcome = details.text(.reason) == nil ? .expired(contacts: contacts) : .lost(contacts: contacts)
         default: return nil
         }
         user = details.text(.user)?.detached ?? .empty

@@ -126,6 +126,7 @@ public final class Gateway: SignallingEndpoint {
         userAgent.locate = { [unowned locator] uri, flow, completion in locator.locate(uri, after: flow, completion: completion) }
         registrar.onQuestion = { [unowned reachability] user, contact, now in reachability.ask(contact, of: user, at: now) }
         registrar.onExpiry = { [unowned log] user, contacts in log.expired(user, contacts: contacts.count) }
+        registrar.onLoss = { [unowned log] user, contacts in log.lost(user, contacts: contacts.count) }
         registrar.authenticator.onWrongPassword = { [unowned admission] guess, _ in admission.note(guess) }
         router.hook = environment.routing.map(routingHook)
         if let ask = environment.ask {
@@ -225,6 +226,7 @@ public final class Gateway: SignallingEndpoint {
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)
         trunks.lost(flow)
+        registrar.lost(flow, at: self.now)
         userAgent.failed(flow, at: now)
         settle()
     }

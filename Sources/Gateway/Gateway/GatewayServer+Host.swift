@@ -110,12 +110,13 @@ extension GatewayServer {
     }
 
     private static func transports(_ settings: Settings, on lane: Lane<Host>) throws(StartError) -> Transports {
-        var contexts: TLSContexts?
-        if let tls = settings.tls {
-            do throws(TLSError) { contexts = try TLSContexts(tls) } catch { throw .tls(error) }
-        }
+        let contexts: TLSContexts?, webContexts: TLSContexts?
+        do throws(TLSError) {
+            contexts = try settings.tls.map { tls throws(TLSError) in try TLSContexts(tls) }
+            webContexts = try settings.webSocketTLS.map { tls throws(TLSError) in try TLSContexts(tls) }
+        } catch { throw .tls(error) }
         do throws(SocketError) {
-            return try Transports(configuration(settings), tls: contexts, on: lane)
+            return try Transports(configuration(settings), tls: contexts, webSocketTLS: webContexts, on: lane)
         } catch { throw .socket(error) }
     }
 
@@ -126,6 +127,7 @@ extension GatewayServer {
             gateway.limits.connections, gateway.limits.connectionsPerSource
         )
         configuration.trusted = gateway.access.trusted
+        (configuration.webSocketOrigins, configuration.webSocketProxies) = (settings.webSocketOrigins, settings.webSocketProxies)
         for case .trunk(let trunk) in gateway.lines.map(\.endpoint) { configuration.trusted += trunk.sources }
         return configuration
     }

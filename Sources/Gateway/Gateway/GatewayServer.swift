@@ -16,6 +16,12 @@ public final class GatewayServer: Sendable {
         public var listeners: [Transports.Listener]
         /// nil: no TLS, neither in nor out.
         public var tls: TLSSettings?
+        /// For listeners of secure WebSockets; nil: as `tls`.
+        public var webSocketTLS: TLSSettings?
+        /// Origins of the pages whose WebSockets are taken; empty: all.
+        public var webSocketOrigins: Set<String> = []
+        /// Networks of proxies whose word on who connected to them is believed.
+        public var webSocketProxies: [IPNetwork] = []
         /// The name servers that are asked; empty: those of the system.
         public var nameServers: [SocketAddress] = []
         /// nil: as many as there are cores.
@@ -135,10 +141,12 @@ public final class GatewayServer: Sendable {
     @discardableResult
     public func reload(_ settings: Settings) throws(TLSError) -> ConfigurationChange {
         let contexts = try settings.tls.map { tls throws(TLSError) in try TLSContexts(tls) }
+        let webContexts = try settings.webSocketTLS.map { tls throws(TLSError) in try TLSContexts(tls) }
         directories.load(settings.directories) { [notice] in notice(.directory($0)) }
         let limits = Self.configuration(settings)
         return lane.sync { host, now in
             if let contexts { host.transports.tls = contexts }
+            if let webContexts { host.transports.webSocketTLS = webContexts }
             host.transports.limit(
                 connections: limits.maximumConnections, perSource: limits.maximumConnectionsPerSource, exceptFrom: limits.trusted)
             return host.endpoint.reconfigure(settings.gateway, at: now)

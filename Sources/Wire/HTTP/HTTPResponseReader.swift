@@ -35,6 +35,12 @@ public struct HTTPResponseReader: Sendable {
     /// Takes what came.
     public mutating func receive(_ more: [UInt8]) { bytes += more }
 
+    /// Takes the bytes behind the head of a 101: they are not HTTP any more.
+    public mutating func takeRest() -> [UInt8] {
+        defer { (state, bytes) = (.done, []) }
+        return bytes
+    }
+
     /// The connection has ended: that is the end of an answer that tells no length, and of any other too early.
     public mutating func finish() -> Output? {
         defer { state = .done }

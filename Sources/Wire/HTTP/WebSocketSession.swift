@@ -85,6 +85,9 @@ public final class WebSocketSession {
     /// Neither end has said its last word.
     public var isOpen: Bool { state == .open }
 
+    /// Nothing of a message has come that is not whole.
+    public var isBetweenMessages: Bool { frame == nil && messageOpcode == nil }
+
     /// What is to be sent.
     public func takeOutput() -> [UInt8] {
         defer { output = [] }

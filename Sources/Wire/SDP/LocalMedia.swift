@@ -25,6 +25,8 @@ public struct LocalMedia: Hashable, Sendable {
     public var security = LocalSecurity()
     /// Whether connectivity checks are answered, and with which credentials.
     public var ice = LocalICE()
+    /// Addresses at which the same ports can be reached, too: candidates of checks, the best first.
+    public var furtherCandidates: [IPAddress] = []
     /// The addresses that the peer may have us send to.
     public var targets = TargetPolicy()
 
@@ -40,4 +42,7 @@ public struct LocalMedia: Hashable, Sendable {
         self.codecs = codecs.allSatisfy(\.isSound) ? codecs : codecs.filter(\.isSound)
         (self.telephoneEvents, self.offersMux, self.ptime) = (telephoneEvents, offersMux, ptime)
     }
+
+    /// Whether an offer of ours is written as browsers want it (RFC 8829 §5.2.1): one bundle, with feedback, keys by a handshake.
+    var offersToBrowser: Bool { ice.policy == .lite && security.policy == .required && security.keying == .dtls && offersMux }
 }

@@ -74,7 +74,10 @@ public struct OfferAnswer: Sendable {
         let formats = next.numbers.offered(of: local)
         let held = session.audio.map { $0.remoteHold != .none } ?? false
         let direction = held && wish == .sendonly ? Direction.inactive : wish
-        if !next.hasAgreed { next.proto = local.security.offeredProfile }
+        if !next.hasAgreed {
+            next.proto = local.offersToBrowser ? "UDP/TLS/RTP/SAVPF" : local.security.offeredProfile
+            if local.offersToBrowser { (next.mid, next.isBundled) = ("0", true) }
+        }
         let security = local.security.offer(over: next.proto, after: session.audio?.security)
         let ice = local.ice.policy == .lite || session.ice != nil ? local.ice.offer(from: local) : []
         let ptime = min(local.ptime, local.maxptime ?? 120, formats.first?.codec.longestPacket ?? 120)
@@ -132,6 +135,7 @@ public struct OfferAnswer: Sendable {
         audio.security = try local.security.agreed(by: remote.security, to: stream.security, after: session.audio?.security)
         audio.ice = local.ice.agreed(with: remote.ice)
         (next.audio, next.hasAgreed, next.ice, next.setup) = (audio, true, remote.ice.credentials, remote.security.setup)
+        next.isBundled = next.isBundled && remote.isBundled(in: answer)
         session = next
         return audio
     }

@@ -16,6 +16,8 @@ final class Gateway: Sendable {
         var codecs: String?
         /// Further entries of `sip.tls`, such as `client-ca: FILE`; nil: no TLS.
         var tls: [String]?
+        /// Listens for WebSockets, in the clear and over TLS, with the certificate of TLS.
+        var usesWebSockets = false
         /// Ports that the lines name, kept for as long as the gateway is.
         var others: Ports?
 
@@ -60,7 +62,7 @@ final class Gateway: Sendable {
             [
                 "domain: 127.0.0.1", "sip:", "  udp: [\(addresses.joined(separator: ", "))]",
                 "  tcp: [\(addresses.joined(separator: ", "))]",
-            ] + tls(setup, sipPort + 1) + [
+            ] + tls(setup, sipPort + 1) + webSockets(setup, sipPort) + [
                 "media:", "  ports: \(media.lowerBound)-\(media.upperBound)",
             ] + (setup.codecs.map { ["  codecs: [\($0)]"] } ?? []) + ["test-mode: true"]
         let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
@@ -85,6 +87,13 @@ final class Gateway: Sendable {
         return ["  tls: { listen: [\"127.0.0.1:\(port)\"], \((files + further).joined(separator: ", ")) }"]
     }
 
+    private static func webSockets(_ setup: Setup, _ port: UInt16) -> [String] {
+        guard setup.usesWebSockets else { return [] }
+        return ["  ws: [\"127.0.0.1:\(port + 2)\"]"] + (setup.tls == nil ? [] : ["  wss: { listen: [\"127.0.0.1:\(port + 3)\"] }"])
+    }
+
+    var webSocketPort: UInt16 { sipPort + 2 }
+    var secureWebSocketPort: UInt16 { sipPort + 3 }
     var tlsPort: UInt16 { sipPort + 1 }
     var address: String { "127.0.0.1:\(sipPort)" }
     var journalFile: String { folder.file("data/journal.jsonl") }

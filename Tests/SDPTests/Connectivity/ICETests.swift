@@ -35,6 +35,32 @@ import Testing
         #expect(text.contains("a=candidate:1 2 UDP 2130706430 192.0.2.10 20001 typ host\r\n") == !mux)
     }
 
+    @Test func `an offer to a browser is a bundle with feedback over a handshake, and others are not`() throws {
+        var local = here
+        local.security = dtls(.required)
+        (local.ice.policy, local.ice.credentials) = (.lite, Self.mine)
+        local.furtherCandidates = [try #require(IPAddress("10.0.0.7"))]
+        var engine = OfferAnswer(local: local, sessionID: 400)
+        let offer = engine.offer(), text = String(decoding: offer.serialized(), as: UTF8.self)
+        #expect(offer.media[0].proto == "UDP/TLS/RTP/SAVPF" && offer.media[0].attribute("mid")?.value == "0")
+        #expect(text.contains("\r\na=group:BUNDLE 0\r\n") && text.contains("\r\na=rtcp-mux\r\n"))
+        #expect(text.contains("a=candidate:1 1 UDP 2130706431 192.0.2.10 20000 typ host\r\n"))
+        #expect(text.contains("a=candidate:2 1 UDP 2130706175 10.0.0.7 20000 typ host\r\n"))
+        local.ice.policy = .auto
+        engine = OfferAnswer(local: local, sessionID: 400)
+        let plain = engine.offer()
+        #expect(plain.media[0].proto == "UDP/TLS/RTP/SAVP" && plain.media[0].attribute("mid") == nil)
+        #expect(!plain.attributes.contains { $0.name == "group" })
+    }
+
+    private func dtls(_ policy: SRTPPolicy) -> LocalSecurity {
+        var random: any RandomNumberGenerator = SeededRandom(seed: 1)
+        var security = LocalSecurity(policy, using: &random)
+        security.keying = .dtls
+        security.fingerprint = Fingerprint(.sha256, [UInt8](repeating: 7, count: 32))
+        return security
+    }
+
     @Test(arguments: [
         ("without checks", plainOffer()),
         ("without a password", plainOffer(stream: "a=ice-ufrag:evtj\na=candidate:1 1 UDP 1 198.51.100.5 4000 typ host")),

@@ -354,7 +354,7 @@ final class ClientRequest {
     private func direct(to uri: URI) -> Flow? {
         guard let address = uri.targetAddress, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport.isSecure
         else { return nil }
-        guard uri.transport.map({ $0.equalsIgnoringCase(flow.transport.name) }) ?? true else { return nil }
+        guard !flow.transport.isWebSocket, uri.transport.map({ $0.equalsIgnoringCase(flow.transport.name) }) ?? true else { return nil }
         guard agent.locate == nil || serves(uri, at: address) else { return nil }
         var direct = flow
         if flow.transport.isSecure { direct.peer = uri.host }

@@ -3,7 +3,7 @@ import SIP
 
 /// The way between one of our sockets and one peer: what a message came over, and what its answer goes back over.
 public struct Flow: Hashable, Sendable {
-    /// UDP, TCP or TLS.
+    /// The protocol below SIP.
     public var transport: Transport
     /// The bound address of our socket.
     public var local: SocketAddress
@@ -34,10 +34,12 @@ extension Flow {
     /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI (`maddr` before the
     /// host) is followed, unless it is a private one that lies in another network than where the peer's messages come from: then the peer
     /// is behind a NAT, and only the way back works. Where the connection was TCP the URI says what is spoken at its address: UDP,
-    /// if it says nothing (RFC 3263 §4.1). Names are not resolved: they stay on the flow.
+    /// if it says nothing (RFC 3263 §4.1). Names are not resolved: they stay on the flow, and so does what goes over a WebSocket.
     /// - Parameter speaksUDP: false goes on over TCP where the URI says UDP, or nothing.
     public func towards(_ uri: URI, speaksUDP: Bool = true) -> Flow {
-        guard transport == .udp || connection == 0, let address = uri.targetAddress, address.family == remote.address.family else {
+        guard transport == .udp || connection == 0, !transport.isWebSocket, let address = uri.targetAddress,
+            address.family == remote.address.family
+        else {
             return self
         }
         guard !isFromNAT(address) else { return self }

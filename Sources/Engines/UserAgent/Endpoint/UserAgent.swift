@@ -309,7 +309,7 @@ extension UserAgent {
         if isSecure, flow.transport.isSecure {
             return NameAddress(uri: URI(scheme: .sips, user: user, host: host(address.address), port: address.knownPort))
         }
-        let parameters: Parameters = flow.transport == .udp ? [:] : ["transport": flow.transport.text]
+        let parameters: Parameters = flow.transport == .udp ? [:] : ["transport": flow.transport.parameter]
         return NameAddress(uri: URI(user: user, host: host(address.address), port: address.knownPort, parameters: parameters))
     }
 

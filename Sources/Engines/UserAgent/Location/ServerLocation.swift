@@ -126,16 +126,16 @@ public struct ServerLocation: Sendable {
 
     /// The names to ask SRV records of, the best first (RFC 3263 §4.1); nil while that is not known.
     private func services(_ missing: inout [DNSQuestion]) -> [(transport: Transport, name: Text)]? {
-        if let transport = domain.transport { return [(transport, transport.serviceName + domain.host)] }
+        if let transport = domain.transport { return transport.serviceName.map { [(transport, $0 + domain.host)] } ?? [] }
         guard let answer = ask(.naptr(domain.host), &missing) else { return nil }
         let records = answer.records.compactMap { record -> (order: UInt32, transport: Transport, name: Text)? in
             guard case .naptr(let order, let preference, let flags, let service, let replacement) = record, flags.lowercased == "s",
-                let transport = transports.first(where: { $0.naptrService.equalsIgnoringCase(service) }), !replacement.isEmpty
+                let transport = transports.first(where: { $0.naptrService?.equalsIgnoringCase(service) ?? false }), !replacement.isEmpty
             else { return nil }
             return (UInt32(order) << 16 | UInt32(preference), transport, replacement)
         }
         guard records.isEmpty else { return records.sorted { $0.order < $1.order }.map { ($0.transport, $0.name) } }
-        return transports.map { ($0, $0.serviceName + domain.host) }
+        return transports.compactMap { transport in transport.serviceName.map { (transport, $0 + domain.host) } }
     }
 
     private func addresses(of host: Text, _ transport: Transport, port: UInt16, _ missing: inout [DNSQuestion]) -> [Server] {

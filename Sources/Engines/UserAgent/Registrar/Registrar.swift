@@ -61,9 +61,13 @@ public final class Registrar {
     public var onChange: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     /// Contacts of a user were not registered again in time; with those that are left.
     public var onExpiry: ((_ user: Text, _ contacts: [Contact]) -> Void)?
+    /// Contacts of a user went with the connection that alone led to them; with those that are left.
+    public var onLoss: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     private let configuration: RegistrarConfiguration
     private let accounts: any AccountDirectory
     private var users: [Text: User] = [:]
+    /// Users with contacts that only this connection leads to.
+    private var usersOverWebSocket: [UInt64: Set<Text>] = [:]
     private var alarms = AlarmQueue()
     private var random: any RandomNumberGenerator
 
@@ -160,6 +164,20 @@ public final class Registrar {
         onChange?(user, contacts(of: user, at: .zero))
     }
 
+    /// A connection is gone, and with it the contacts that it alone led to: those of browsers (RFC 5626 §5.3), but for devices that a push
+    /// wakes.
+    public func lost(_ flow: Flow, at now: Instant) {
+        guard let concerned = usersOverWebSocket.removeValue(forKey: flow.connection) else { return }
+        for user in concerned.sorted(by: { $0.description < $1.description }) {
+            let isGone = users[user]?.bindings.remove { $0.origin.connection == flow.connection && !$0.isWokenByPush }
+            guard isGone == true else { continue }
+            settle(user)
+            let left = contacts(of: user, at: now)
+            onChange?(user, left)
+            onLoss?(user, left)
+        }
+    }
+
     /// Takes away what has expired.
     public func advance(to now: Instant) {
         while let alarm = alarms.popDue(at: now) { alarm.ring(now) }
@@ -180,6 +198,7 @@ public final class Registrar {
         watch(user, at: now)
         switch result {
         case .success:
+            if flow.transport.isWebSocket { usersOverWebSocket[flow.connection, default: []].insert(user) }
             if request.contactIsWildcard || !request.contacts.isEmpty { onChange?(user, contacts(of: user, at: now)) }
             return listing(of: user, request, now)
         case .failure(let refusal):
@@ -263,9 +282,14 @@ extension Registrar {
 
     /// A device that sleeps until a push wakes it answers nothing; behind a proxy the way is the proxy's to keep.
     private func mayAsk(_ contact: Contact) -> Bool {
-        guard contact.path.isEmpty, !contact.uri.parameters.contains("pn-prid" as StaticString) else { return false }
+        guard contact.path.isEmpty, !contact.isWokenByPush else { return false }
         return configuration.asksAll || contact.isSilent || contact.uri.targetAddress.map(contact.origin.isFromNAT) == true
     }
+}
+
+extension Registrar.Contact {
+    /// A push wakes the device, which then registers anew (RFC 8599).
+    public var isWokenByPush: Bool { uri.parameters.contains("pn-prid" as StaticString) }
 }
 
 extension Message {

@@ -1,10 +1,13 @@
+import HTTP
 import Primitives
 import Runtime
 import SIP
 
-/// One TCP or TLS connection as a stream of messages.
+/// One connection, over TCP or TLS, in WebSocket frames or without, as a stream of messages.
 final class MessageStream {
-    let flow: Flow
+    private(set) var flow: Flow
+    /// The other end of the connection, which may be a proxy's.
+    let source: IPAddress
     let connection: any StreamConnection
     let isAccepted: Bool
     /// The peer is there: its handshakes are done.
@@ -22,26 +25,38 @@ final class MessageStream {
     /// Told as lost while it says its farewell: nothing is sent over it any more.
     var isLost = false
     private var framing: any MessageFraming
+    /// nil: none.
+    let webSocket: WebSocketFraming?
+    /// Asks the peer of a WebSocket whether it is there, from the end of the handshake on.
+    var pulse: WebSocketPulse?
 
     var id: UInt64 { flow.connection }
 
-    init(flow: Flow, connection: any StreamConnection, isAccepted: Bool, firstMessageBy deadline: Instant?) {
+    /// - Parameter webSocket: the framing of a WebSocket; nil: messages stand in the stream as they are.
+    init(
+        flow: Flow, connection: any StreamConnection, webSocket: WebSocketFraming?, isAccepted: Bool, firstMessageBy deadline: Instant?
+    ) {
         (self.flow, self.connection, self.isAccepted, messageDeadline) = (flow, connection, isAccepted, deadline)
-        framing = flow.transport.makeFraming()
+        source = flow.remote.address
+        (self.webSocket, framing) = (webSocket, webSocket ?? StreamFramer())
         isConnected = isAccepted && !flow.transport.isSecure
     }
+
+    /// A proxy told whom it speaks for.
+    func speaks(for client: IPAddress) { flow.remote = SocketAddress(client, port: flow.remote.port) }
 
     /// Its TLS handshake is not done.
     var isShakingHands: Bool { flow.transport.isSecure && !isConnected }
 
     var deadline: Instant? {
         guard let connection = connection.deadline else { return nil }
-        return min(connection, messageDeadline ?? .distantFuture, nextQuestion ?? .distantFuture)
+        return min(connection, messageDeadline ?? .distantFuture, nextQuestion ?? .distantFuture, pulse?.deadline ?? .distantFuture)
     }
 
     /// - Parameter timeout: from the first byte of a message to its last, however slowly they drip in.
     func receive(_ bytes: [UInt8], at now: Instant, timeout: Duration) -> [StreamFramer.Output] {
         let outputs = framing.receive(bytes)
+        if webSocket?.isOpen == true { hear(at: now) }
         if framing.pendingBytes == 0 {
             messageDeadline = nil
         } else if messageDeadline == nil || !outputs.isEmpty {
@@ -50,8 +65,29 @@ final class MessageStream {
         return outputs
     }
 
+    private func hear(at now: Instant) {
+        if pulse == nil { pulse = WebSocketPulse(at: now) } else { pulse?.hear(at: now) }
+    }
+
+    /// Begins the handshake of a WebSocket of ours.
+    func greet(at now: Instant) { if let greeting = webSocket?.takeGreeting() { connection.send(greeting, at: now) } }
+
+    /// Asks the peer of a WebSocket whether it is there; false: it is not.
+    func askWebSocket(at now: Instant) -> Bool {
+        switch pulse?.advance(to: now) {
+        case nil: return true
+        case .gone: return false
+        case .ping:
+            if let webSocket { connection.send(webSocket.ping(), at: now) }
+            return true
+        }
+    }
+
     /// A message, or a ping of ours.
     func send(_ message: [UInt8], at now: Instant) { connection.send(framing.frame(message), at: now) }
+
+    /// Bytes that are framed already.
+    func reply(_ bytes: [UInt8], at now: Instant) { connection.send(bytes, at: now) }
 
     /// Answers a ping of the peer.
     func answerPing(at now: Instant) { connection.send(framing.pong, at: now) }

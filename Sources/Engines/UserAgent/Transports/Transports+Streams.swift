@@ -12,7 +12,16 @@ extension Transports {
         tally.accepted += 1
         acceptedFrom[remote.address, default: 0] += 1
         if transport.isSecure { handshakesFrom[remote.address, default: 0] += 1 }
-        keep(MessageStream(flow: flow, connection: connection, isAccepted: true, firstMessageBy: now + configuration.messageTimeout))
+        let webSocket = transport.isWebSocket ? WebSocketFraming(server: webSocketRule(for: remote.address)) : nil
+        keep(
+            MessageStream(
+                flow: flow, connection: connection, webSocket: webSocket, isAccepted: true,
+                firstMessageBy: now + configuration.messageTimeout))
+    }
+
+    private func webSocketRule(for source: IPAddress) -> WebSocketFraming.Server {
+        .init(
+            origins: configuration.webSocketOrigins, isProxied: configuration.webSocketProxies.contains { $0.contains(source) })
     }
 
     private func mayAccept(from source: IPAddress, _ transport: Transport) -> Bool {
@@ -23,7 +32,7 @@ extension Transports {
     }
 
     private func makeConnection(_ accepted: consuming TCPListener.Accepted, _ flow: Flow, at now: Instant) -> any StreamConnection {
-        guard flow.transport.isSecure, let tls else {
+        guard flow.transport.isSecure, let tls = flow.transport == .wss ? webSocketTLS ?? tls : tls else {
             return TCPConnection(accepted, limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
                 self?.stream(flow.connection, did: event, at: now)
             }
@@ -51,6 +60,10 @@ extension Transports {
     /// A connection that says nothing any more: what waits on it has failed.
     func closeStream(of flow: Flow) {
         guard let stream = (flow.connection == 0 ? streamTo[Peer(flow)] : flow.connection).flatMap({ streams[$0] }) else { return }
+        closeSilent(stream)
+    }
+
+    func closeSilent(_ stream: MessageStream) {
         stream.connection.close()
         forget(stream)
     }
@@ -71,15 +84,28 @@ extension Transports {
     /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.
     private func open(_ flow: Flow) -> MessageStream? {
         guard streams.count < configuration.maximumConnections else { return nil }
+        // Nobody listens where a browser is: the way to it is the one that it opened.
+        guard !flow.transport.isWebSocket || configuration.opensWebSockets else { return nil }
         let id = nextID()
         guard let connection = makeConnection(to: flow, id) else { return nil }
         tally.opened += 1
         // Our Via and Contact name the port that is listened on, not the one that this connection happens to have.
         let local = SocketAddress(connection.local.address, port: flow.local.port)
         let opened = Flow(transport: flow.transport, local: local, remote: flow.remote, connection: id, peer: flow.peer)
-        let stream = MessageStream(flow: opened, connection: connection, isAccepted: false, firstMessageBy: nil)
+        let stream = MessageStream(
+            flow: opened, connection: connection, webSocket: webSocket(to: opened), isAccepted: false, firstMessageBy: nil)
         keep(stream)
+        stream.greet(at: MonotonicClock.now)
         return stream
+    }
+
+    private func webSocket(to flow: Flow) -> WebSocketFraming? {
+        guard flow.transport.isWebSocket else { return nil }
+        let host =
+            flow.peer.isEmpty
+            ? (flow.remote.address.family == .v6 ? "[\(flow.remote.address)]" : "\(flow.remote.address)") : flow.peer.description
+        let authority = flow.remote.port == flow.transport.standardPort ? host : "\(host):\(flow.remote.port)"
+        return WebSocketFraming(client: .init(authority: authority, path: configuration.webSocketPath), random: SystemRandom())
     }
 
     private func makeConnection(to flow: Flow, _ id: UInt64) -> (any StreamConnection)? {
@@ -141,7 +167,7 @@ extension Transports {
 
     private func shookHands(_ stream: MessageStream) {
         guard stream.isShakingHands else { return }
-        let source = stream.flow.remote.address
+        let source = stream.source
         if stream.isAccepted { handshakesFrom[source] = handshakesFrom[source].flatMap { $0 > 1 ? $0 - 1 : nil } }
     }
 
@@ -178,7 +204,9 @@ extension Transports {
     }
 
     private func read(_ bytes: [UInt8], from stream: MessageStream, at now: Instant) {
-        for output in stream.receive(bytes, at: now, timeout: configuration.messageTimeout) {
+        let outputs = stream.receive(bytes, at: now, timeout: configuration.messageTimeout)
+        if let client = stream.webSocket?.takeForwarded() { readdress(stream, to: client) }
+        for output in outputs {
             // The output before may have made us close the stream.
             guard streams[stream.id] != nil else { return }
             switch output {
@@ -189,9 +217,27 @@ extension Transports {
                 guard stream.hasSpoken || endpoint?.answersPing(over: stream.flow, at: now) ?? true else { continue }
                 stream.answerPing(at: now)
             case .answered: endpoint?.receive(StreamFramer.pong, over: stream.flow, at: now)
+            case .reply(let bytes): stream.reply(bytes, at: now)
+            case .ended: end(stream, at: now)
             case .failed(let error): refuse(error, from: stream, at: now)
             }
         }
+    }
+
+    /// A proxy told whom it speaks for: limits, journal and media go by that address from now on.
+    private func readdress(_ stream: MessageStream, to client: IPAddress) {
+        takeNoRequests(stream)
+        stream.speaks(for: client)
+        streamTo[Peer(stream.flow)] = stream.id
+    }
+
+    /// The peer of a WebSocket said its last word, and was answered: nothing goes over it any more.
+    private func end(_ stream: MessageStream, at now: Instant) {
+        takeNoRequests(stream)
+        stream.connection.finish(at: now)
+        guard streams[stream.id] != nil else { return }
+        stream.isLost = true
+        lost.append(stream.flow)
     }
 
     /// Answers what can be answered; the rest of the stream means nothing any more (RFC 3261 §18.3).
@@ -224,8 +270,8 @@ extension Transports {
         takeNoRequests(stream)
         shookHands(stream)
         if stream.isAccepted {
-            let left = acceptedFrom[stream.flow.remote.address, default: 1] - 1
-            acceptedFrom[stream.flow.remote.address] = left == 0 ? nil : left
+            let left = acceptedFrom[stream.source, default: 1] - 1
+            acceptedFrom[stream.source] = left == 0 ? nil : left
         }
         if !stream.isLost { lost.append(stream.flow) }
     }

@@ -25,6 +25,14 @@ public final class Transports: SignallingNetwork {
         public var messageTimeout: Duration = .seconds(30)
         /// The bounds of each connection.
         public var connection = TCPConnection.Limits()
+        /// Origins of the pages whose WebSockets are taken, as `https://phone.example.test`; empty: all.
+        public var webSocketOrigins: Set<String> = []
+        /// Networks of the proxies before us whose word on who connected to them (X-Forwarded-For) is believed.
+        public var webSocketProxies: [IPNetwork] = []
+        /// WebSockets may be opened by us: true in a client, to whose server they lead.
+        public var opensWebSockets = false
+        /// The path at the server of a WebSocket of ours. Begins with `/`.
+        public var webSocketPath = "/"
 
         /// - Parameter listeners: in the order in which they are bound.
         public init(listeners: [Listener] = []) { self.listeners = listeners }
@@ -32,7 +40,7 @@ public final class Transports: SignallingNetwork {
 
     /// A transport and the address to listen on; port 0 lets the kernel choose.
     public struct Listener: Hashable, Sendable {
-        /// UDP, TCP or TLS.
+        /// The protocol below SIP.
         public var transport: Transport
         /// Port 0 lets the kernel choose.
         public var address: SocketAddress
@@ -79,6 +87,8 @@ public final class Transports: SignallingNetwork {
     public internal(set) var endpoint: (any SignallingEndpoint)?
     /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
     public var tls: TLSContexts?
+    /// The certificates of secure WebSockets that are accepted; nil: those of `tls`.
+    public var webSocketTLS: TLSContexts?
     /// The time that the datagram that is being delivered lay unread; zero for what comes over a connection.
     public private(set) var backlog = Duration.zero
     /// Sees every message that comes in or leaves; nil costs nothing.
@@ -111,12 +121,18 @@ public final class Transports: SignallingNetwork {
 
     /// Binds everything, or nothing.
     ///
-    /// - Parameter tls: needed by TLS listeners, and by connections of ours over TLS.
+    /// - Parameters:
+    ///   - tls: needed by TLS listeners, and by connections of ours over TLS.
+    ///   - webSocketTLS: for listeners of secure WebSockets; nil: `tls`.
     /// - Throws: the first listener that cannot be had. Its description is a sentence for a person.
-    public init(_ configuration: Configuration, tls: TLSContexts? = nil, on lane: any LaneDoor) throws(SocketError) {
-        precondition(
-            tls?.canServe == true || !configuration.listeners.contains { $0.transport.isSecure }, "a TLS listener needs a certificate")
-        (self.configuration, self.lane, self.tls) = (configuration, lane, tls)
+    public init(
+        _ configuration: Configuration, tls: TLSContexts? = nil, webSocketTLS: TLSContexts? = nil, on lane: any LaneDoor
+    ) throws(SocketError) {
+        for listener in configuration.listeners where listener.transport.isSecure {
+            let own = listener.transport == .wss ? webSocketTLS ?? tls : tls
+            precondition(own?.canServe == true, "a listener of TLS needs a certificate")
+        }
+        (self.configuration, self.lane, self.tls, self.webSocketTLS) = (configuration, lane, tls, webSocketTLS)
         for listener in configuration.listeners { try listen(listener) }
     }
 
@@ -156,6 +172,7 @@ public final class Transports: SignallingNetwork {
             stream.connection.advance(to: now)
             if let due = stream.messageDeadline, due <= now { giveUp(stream, at: now) }
             if let due = stream.nextQuestion, due <= now { leave(stream, at: now) }
+            if !stream.askWebSocket(at: now) { closeSilent(stream) }
             watch(stream)
         }
         let failed = lost
@@ -166,7 +183,7 @@ public final class Transports: SignallingNetwork {
     public func send(_ bytes: [UInt8], over flow: Flow) {
         switch flow.transport {
         case .udp: sendDatagram(bytes, over: flow)
-        case .tcp, .tls: sendStream(bytes, over: flow)
+        case .tcp, .tls, .ws, .wss: sendStream(bytes, over: flow)
         }
     }
 
@@ -195,7 +212,7 @@ extension Transports {
             }
             sockets.append(socket)
             listeners.append(Listener(.udp, socket.localAddress))
-        case .tcp, .tls:
+        case .tcp, .tls, .ws, .wss:
             let transport = listener.transport
             let acceptor = try TCPListener(bound: listener.address, on: lane) { [weak self] accepted, now in
                 self?.accept(accepted, transport, at: now)

@@ -65,6 +65,12 @@ final class RequestLog {
     /// - Parameter contacts: that the line still has.
     func expired(_ user: Text, contacts: Int) { write(.registerExpired, nil, nil, .expiry(of: user, contacts: contacts)) }
 
+    /// The connection that alone led to contacts has ended.
+    /// - Parameter contacts: that the line still has.
+    func lost(_ user: Text, contacts: Int) {
+        write(.registerExpired, nil, nil, .expiry(of: user, contacts: contacts, reason: "the connection ended"))
+    }
+
     // MARK: Bounds
 
     /// Counts the refusals that were not written since the last one that was; nil: this one is not written, either.

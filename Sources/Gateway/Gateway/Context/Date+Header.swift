@@ -1,16 +1,8 @@
 import Foundation
 import Primitives
+import Runtime
 
 extension Date {
-    /// As the value of a Date header (RFC 3261 §20.17, RFC 9110 §5.6.7): `Sat, 13 Nov 2010 23:29:00 GMT`.
-    package var header: Text {
-        var seconds = time_t(timeIntervalSince1970.rounded(.down)), parts = tm()
-        gmtime_r(&seconds, &parts)
-        let day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
-        let month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][Int(parts.tm_mon)]
-        let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(Self.twoDigits).joined(separator: ":")
-        return Text("\(day), \(Self.twoDigits(parts.tm_mday)) \(month) \(parts.tm_year + 1900) \(time) GMT")
-    }
-
-    private static func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    /// As the value of a Date header (RFC 3261 §20.17).
+    package var header: Text { Text(Runtime.WallClock.header(unixSeconds: Int(timeIntervalSince1970.rounded(.down)))) }
 }

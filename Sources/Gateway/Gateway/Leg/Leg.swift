@@ -162,6 +162,9 @@ final class Leg {
         let address = context.policy.addresses.media(hop)
         guard address != call.negotiation.local.address, call.negotiation.state == .haveLocalOffer else { return nil }
         call.negotiation.local.address = address
+        if call.negotiation.local.ice.policy != .off {
+            call.negotiation.local.furtherCandidates = context.policy.addresses.furtherCandidates(hop)
+        }
         return call.negotiation.offer(direction: .sendrecv).serialized()
     }
 

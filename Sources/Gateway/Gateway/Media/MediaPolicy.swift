@@ -53,6 +53,7 @@ final class MediaPolicy {
     func localMedia(towards flow: Flow, _ policy: LegMediaPolicy, isOwn: Bool) -> LocalMedia {
         var local = local
         local.address = addresses.media(flow)
+        local.furtherCandidates = policy.ice == .off ? [] : addresses.furtherCandidates(flow)
         local.security = .ofThisProcess(policy.srtp, keying: policy.keying, using: &context.random)
         local.ice = connectivity(policy.ice)
         if isOwn { local.targets.ownPorts = [] }

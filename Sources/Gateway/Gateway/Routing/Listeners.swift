@@ -16,6 +16,9 @@ final class Listeners {
         machine = Set(own + listeners.map(\.address.address)).filter { !$0.isAny }
     }
 
+    /// Those that a program can connect to and speak SIP at once.
+    var direct: [Transports.Listener] { all.filter { !$0.transport.isWebSocket } }
+
     /// Addresses of this machine, without the wildcards.
     var ownAddresses: Set<IPAddress> { advertised.map { machine.union([$0]) } ?? machine }
 

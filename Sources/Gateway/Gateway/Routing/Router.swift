@@ -96,7 +96,7 @@ final class Router {
 
     /// A call of ours to a number of ours at a domain of ours, which arrives as anybody's does; nil where we listen over TLS alone.
     func toOurselves(_ dialled: Text, at domain: Text, from caller: CallerIdentity) -> Destination? {
-        guard let listener = listeners.all.first(where: { !$0.transport.isSecure }) else { return nil }
+        guard let listener = listeners.direct.first(where: { !$0.transport.isSecure }) else { return nil }
         // The flow says where it goes; which line is meant its domain says, too.
         let target = URI(user: dialled, host: domain)
         return Destination(

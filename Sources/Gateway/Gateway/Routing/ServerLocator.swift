@@ -60,7 +60,7 @@ final class ServerLocator {
     /// there is said by whom the number reaches, and by another way it would be the same again.
     private func wayHere(to uri: URI, over transport: Transport?, after flow: Flow) -> Flow? {
         guard uri.targetHost.equalsIgnoringCase(context.configuration.domain) else { return nil }
-        let found = listeners.all.filter { (transport == nil || $0.transport == transport) && isMeant($0, by: uri) }
+        let found = listeners.direct.filter { (transport == nil || $0.transport == transport) && isMeant($0, by: uri) }
         let near = found.filter { $0.address.address.family == flow.remote.address.family }
         let best = near.isEmpty ? found : near
         guard let listener = best.first(where: { !$0.transport.isSecure }) ?? best.first else { return nil }

@@ -252,7 +252,7 @@ extension HTTPServer {
         serve(connection, at: now)
     }
 
-    static var date: String { Date().header.description }
+    static var date: String { Runtime.WallClock.header(unixSeconds: Int(Runtime.WallClock.now / 1_000_000_000)) }
 
     func finish(_ connection: HTTPConnection, at now: Instant) {
         (connection.state, connection.due) = (.finishing, nil)

@@ -20,6 +20,8 @@ public struct LivePhoneSettings: Sendable {
     public var server: SocketAddress
     /// SIP goes over this.
     public var transport = Transport.udp
+    /// The path at the server of a WebSocket. Begins with `/`.
+    public var webSocketPath = "/"
     /// The address that it binds and tells the other side; nil: the address that faces the server.
     public var address: IPAddress?
     /// 0 lets the kernel choose.
@@ -86,9 +88,11 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
             let media = try Self.media(settings, lane)
             let transports: Transports
             do throws(SocketError) {
-                let listens = contexts?.canServe ?? true,
+                let listens = !settings.transport.isWebSocket && contexts?.canServe ?? true,
                     place = Transports.Listener(settings.transport, SocketAddress(host, port: settings.port))
-                transports = try Transports(.init(listeners: listens ? [place] : []), tls: contexts, on: lane)
+                var configuration = Transports.Configuration(listeners: listens ? [place] : [])
+                (configuration.opensWebSockets, configuration.webSocketPath) = (true, settings.webSocketPath)
+                transports = try Transports(configuration, tls: contexts, on: lane)
             } catch { throw .socket(error) }
             transports.onTLSFailure = { error, _, _ in settings.onTLSFailure?(error) }
             return SignallingHost(transports: transports) { transports in

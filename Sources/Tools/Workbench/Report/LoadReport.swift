@@ -11,7 +11,7 @@ public struct LoadReport: Codable, Sendable {
         public var command: String
         /// The target, as it was given.
         public var target: String
-        /// The transport of signalling: udp, tcp or tls.
+        /// The transport of signalling: udp, tcp, tls, ws or wss.
         public var transport: String
         /// The version of the tool.
         public var version: String

@@ -50,7 +50,7 @@ extension ServeConfiguration {
     static let changeable: Set<String> = [
         "lines-folder", "limits.legs", "limits.calls-per-second", "limits.requests-per-source", "limits.connections",
         "limits.connections-per-source", "limits.backlog", "limits.retry-after", "directories.block", "directories.identify",
-        "sip.tls.certificate", "sip.tls.key", "sip.tls.client-ca", "sip.tls.ca",
+        "sip.wss.certificate", "sip.wss.key", "sip.tls.certificate", "sip.tls.key", "sip.tls.client-ca", "sip.tls.ca",
     ]
 
     /// With the lines of another configuration and with its settings that are ``changeable``.
@@ -61,6 +61,7 @@ extension ServeConfiguration {
         adopted.webhooks = wanted.webhooks
         (adopted.directories, adopted.linesFolder) = (wanted.directories, wanted.linesFolder)
         (adopted.certificates, adopted.keys) = (wanted.certificates, wanted.keys)
+        (adopted.webSocket.certificates, adopted.webSocket.keys) = (wanted.webSocket.certificates, wanted.webSocket.keys)
         (adopted.clientAuthorities, adopted.serverAuthorities) = (wanted.clientAuthorities, wanted.serverAuthorities)
         for path in Self.changeable { adopted.written[path] = wanted.written[path] }
         return adopted

@@ -137,7 +137,7 @@ struct Serve: ExplainedCommand {
             try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)
         }
         settings.decider = hook
-        settings.tellsCalls = NoticeLog.level(configuration.logLevel) <= .info
+        settings.tellsCalls = NoticeLog.level(configuration.log.level) <= .info
         let words = NoticeWords(log)
         do { return try GatewayServer(settings) { words.say($0) } } catch { throw Failure.cannotRun(error.description) }
     }

@@ -26,6 +26,24 @@ struct ControlSettings {
     var origins: Set<String> = []
 }
 
+/// The log of the process: the least grave level that is told, and text or JSON.
+struct LogSettings {
+    var level = "info", format = "text"
+}
+
+/// SIP from browsers: where it is listened for, and for which pages.
+struct WebSocketSettings {
+    var plain: [SocketAddress] = []
+    var secure: [SocketAddress] = []
+    /// PEM files: as many keys as certificates, in the same order; none: those of TLS.
+    var certificates: [String] = []
+    var keys: [String] = []
+    /// Empty: pages of all origins.
+    var origins: Set<String> = []
+    /// Believed when they tell who connected to them.
+    var proxies: [IPNetwork] = []
+}
+
 /// All that `hookswitch serve` is told: the gateway's part, and what belongs to a process.
 struct ServeConfiguration {
     var gateway: GatewayConfiguration = {
@@ -40,6 +58,7 @@ struct ServeConfiguration {
     /// PEM files: as many keys as certificates, in the same order.
     var certificates: [String] = []
     var keys: [String] = []
+    var webSocket = WebSocketSettings()
     var clientAuthorities: String?
     var serverAuthorities: String?
     /// The name servers that are asked; empty: those of the system.
@@ -76,8 +95,7 @@ struct ServeConfiguration {
     /// Bytes after which the journal's file is put aside and a new one begun.
     var journalRotation = 256 * 1024 * 1024
     var trace = TraceSettings()
-    var logLevel = "info"
-    var logFormat = "text"
+    var log = LogSettings()
     /// The time for which calls may go on after SIGTERM.
     var drainDeadline: Duration = .seconds(10)
     /// A violation of the journal's rules ends the process with a trap.
@@ -124,12 +142,15 @@ struct ServeConfiguration {
     /// Everything that is listened on.
     var listeners: [Transports.Listener] {
         udp.map { Transports.Listener(.udp, $0) } + tcp.map { Transports.Listener(.tcp, $0) } + tls.map { Transports.Listener(.tls, $0) }
+            + webSocket.plain.map { Transports.Listener(.ws, $0) } + webSocket.secure.map { Transports.Listener(.wss, $0) }
     }
 
     /// The settings of the server, without what is kept and without the sender that wakes devices: these come from elsewhere.
     var server: GatewayServer.Settings {
         var settings = GatewayServer.Settings(gateway: gateway, listeners: listeners)
         settings.tls = tlsSettings
+        (settings.webSocketTLS, settings.webSocketOrigins) = (webSocketTLS, webSocket.origins)
+        settings.webSocketProxies = webSocket.proxies
         settings.nameServers = nameServers
         settings.mediaBatch = mediaBatch
         (settings.journalFile, settings.journalRotation) = (journalFile, journalRotation)
@@ -144,6 +165,17 @@ struct ServeConfiguration {
         var settings = TLSSettings()
         settings.identities = zip(certificates, keys).map { TLSSettings.Identity(certificate: $0, key: $1) }
         (settings.clientAuthorities, settings.serverAuthorities) = (clientAuthorities, serverAuthorities)
+        return settings
+    }
+
+    /// Browsers have no certificates of their own to show; nil where there are no secure WebSockets.
+    var webSocketTLS: TLSSettings? {
+        guard !webSocket.secure.isEmpty else { return nil }
+        let isOwn = !webSocket.certificates.isEmpty
+        var settings = TLSSettings()
+        settings.identities = zip(isOwn ? webSocket.certificates : certificates, isOwn ? webSocket.keys : keys).map {
+            TLSSettings.Identity(certificate: $0, key: $1)
+        }
         return settings
     }
 
@@ -187,9 +219,27 @@ struct ServeConfiguration {
         guard tls.isEmpty || !certificates.isEmpty else {
             throw ConfigurationError(place: place(of: "sip.tls.listen"), message: "needs a 'certificate' and a 'key' to listen")
         }
+        try checkWebSockets()
         guard let settings = tlsSettings else { return }
         do throws(TLSError) { _ = try TLSContexts(settings) } catch {
             throw ConfigurationError(place: "sip.tls", message: error.description, kind: .environment)
+        }
+    }
+
+    private func checkWebSockets() throws {
+        let (own, ownKeys) = (webSocket.certificates, webSocket.keys)
+        guard own.count == ownKeys.count else {
+            throw ConfigurationError(
+                place: place(of: ownKeys.isEmpty ? "sip.wss.certificate" : "sip.wss.key"),
+                message: "takes as many keys as certificates, got \(ownKeys.count) and \(own.count)")
+        }
+        guard let settings = webSocketTLS else { return }
+        guard !settings.identities.isEmpty else {
+            throw ConfigurationError(
+                place: place(of: "sip.wss.listen"), message: "needs a 'certificate' and a 'key', here or in sip.tls")
+        }
+        do throws(TLSError) { _ = try TLSContexts(settings) } catch {
+            throw ConfigurationError(place: "sip.wss", message: error.description, kind: .environment)
         }
     }
 
@@ -248,7 +298,8 @@ struct ServeConfiguration {
     private func checkAddresses() throws {
         let datagrams = udp.map { ("sip.udp", $0) }
         let streams =
-            tcp.map { ("sip.tcp", $0) } + tls.map { ("sip.tls.listen", $0) } + (metricsAddress.map { [("metrics.listen", $0)] } ?? [])
+            tcp.map { ("sip.tcp", $0) } + tls.map { ("sip.tls.listen", $0) } + webSocket.plain.map { ("sip.ws", $0) }
+            + webSocket.secure.map { ("sip.wss.listen", $0) } + (metricsAddress.map { [("metrics.listen", $0)] } ?? [])
             + control.addresses.map { ("api.listen", $0) }
         for bound in [datagrams, streams] {
             for (index, (name, address)) in bound.enumerated() {

@@ -59,6 +59,29 @@ extension Setting {
             path: "sip.tls.client-ca", takes: "file", default: .unset("no certificate is asked for"),
             help: "authorities of which who connects must show a certificate"
         ) { $0.clientAuthorities = try $1.file },
+        Setting(
+            path: "sip.ws", takes: "addresses", default: .unset("no WebSocket"),
+            help: "WebSockets for SIP from browsers, in the clear (port 5066): for loopback, or behind a proxy that speaks TLS"
+        ) { $0.webSocket.plain = try $1.list { try $0.listening(5066) } },
+        Setting(
+            path: "sip.wss.listen", takes: "addresses", default: .unset("no secure WebSocket"),
+            help: "WebSockets over TLS for SIP from browsers (port 5067)"
+        ) { $0.webSocket.secure = try $1.list { try $0.listening(5067) } },
+        Setting(
+            path: "sip.wss.certificate", takes: "files", default: .unset("that of sip.tls"),
+            help: "certificate with its chain (PEM) for secure WebSockets; several are chosen by name"
+        ) { $0.webSocket.certificates = try $1.list { try $0.file } },
+        Setting(
+            path: "sip.wss.key", takes: "files", default: .unset("that of sip.tls"), help: "the private key of each of them (PEM)"
+        ) { $0.webSocket.keys = try $1.list { try $0.file } },
+        Setting(
+            path: "sip.ws-origins", takes: "https://…, …", default: .unset("all pages"),
+            help: "web origins whose pages may open a WebSocket for SIP; programs that are no browsers name none, and may"
+        ) { $0.webSocket.origins = Set(try $1.list { try $0.origin }) },
+        Setting(
+            path: "sip.ws-proxies", takes: "networks", default: .unset("no proxy"),
+            help: "proxies before the WebSockets whose X-Forwarded-For is believed: limits, journal and media go by what it says"
+        ) { $0.webSocket.proxies = try $1.list { try $0.network } },
         Setting(path: "sip.tls.ca", takes: "file", default: .unset("the system's"), help: "authorities that are believed of servers") {
             $0.serverAuthorities = try $1.file
         },

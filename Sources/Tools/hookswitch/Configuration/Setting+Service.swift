@@ -109,9 +109,9 @@ extension Setting {
         Setting(
             path: "log.level", takes: "level", default: .value("info"),
             help: "debug (each SIP message), info (each call and registration), notice, warning, error or critical; trace is as debug"
-        ) { $0.logLevel = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]) },
+        ) { $0.log.level = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]) },
         Setting(path: "log.format", takes: "text|json", default: .value("text"), help: "lines for people, or a JSON object a line") {
-            $0.logFormat = try $1.oneOf(["text", "json"])
+            $0.log.format = try $1.oneOf(["text", "json"])
         },
         Setting(path: "drain", takes: "seconds", default: .value("10"), help: "how long calls may go on after SIGTERM") {
             $0.drainDeadline = try $1.duration(0...3600)

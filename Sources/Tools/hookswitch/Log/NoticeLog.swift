@@ -57,8 +57,8 @@ final class NoticeLog: Sendable {
 
     /// As the configuration wants it, on standard error.
     convenience init(_ configuration: ServeConfiguration) {
-        let level = Self.level(configuration.logLevel)
-        if configuration.logFormat == "json" {
+        let level = Self.level(configuration.log.level)
+        if configuration.log.format == "json" {
             self.init { if $0 >= level { LogLine.write($0, $1, $2) } }
         } else {
             let log = Self.logger(level)

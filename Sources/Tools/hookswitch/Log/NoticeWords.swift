@@ -78,6 +78,7 @@ struct NoticeWords: Sendable {
         case .removed(let count): return ("removed", "taken back, \(contacts(count)) left", [("contacts", .whole(count))])
         case .refused(let status, let reason):
             return ("refused", "refused \(status): \(reason)", [("status", .whole(status)), ("reason", "\(reason)")])
+        case .lost(let count): return ("lost", "ended with its connection, \(contacts(count)) left", [("contacts", .whole(count))])
         case .expired(let count): return ("expired", "expired, \(contacts(count)) left", [("contacts", .whole(count))])
         }
     }

@@ -56,7 +56,8 @@ extension URI {
     func carrier() throws -> Transport {
         switch transport {
         case nil, "udp", "tcp", "tls": scheme == .sips || transport == "tls" ? .tls : transport == "tcp" ? .tcp : .udp
-        case let other?: throw Failure.usage("'\(text)': there is no transport '\(other)' here; write udp, tcp or tls")
+        case "ws": scheme == .sips ? .wss : .ws
+        case let other?: throw Failure.usage("'\(text)': there is no transport '\(other)' here; write udp, tcp, tls or ws")
         }
     }
 }

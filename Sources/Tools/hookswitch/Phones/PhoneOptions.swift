@@ -12,14 +12,17 @@ import Workbench
 struct PhoneOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The server that everything is sent to: an address or a name, with :PORT unless it is 5060 (TLS: 5061) or DNS names one (default: the host of the URI).",
+            "The server that everything is sent to: an address or a name, with :PORT unless it is 5060 (TLS: 5061, WebSocket: 80 and 443) or DNS names one (default: the host of the URI).",
             valueName: "address"))
     var server: String?
 
-    @Option(help: ArgumentHelp("udp, tcp or tls (default: what the URI says, else udp).", valueName: "transport"))
+    @Option(help: ArgumentHelp("udp, tcp, tls, ws or wss (default: what the URI says, else udp).", valueName: "transport"))
     var transport: String?
 
     @Flag(help: "As --transport tcp.") var tcp = false
+
+    @Option(help: ArgumentHelp("WebSocket: the path at the server (default: /).", valueName: "path"))
+    var wsPath: String?
 
     @Option(help: ArgumentHelp("TLS: authorities whose certificates are believed, PEM (default: the system's).", valueName: "file"))
     var ca: String?
@@ -98,10 +101,10 @@ extension PhoneOptions {
     /// Reads the transport that was asked for; nil leaves it to the URI.
     func wantedTransport() throws -> Transport? {
         guard let transport else { return tcp ? .tcp : nil }
-        let known: [String: Transport] = ["udp": .udp, "tcp": .tcp, "tls": .tls]
+        let known: [String: Transport] = ["udp": .udp, "tcp": .tcp, "tls": .tls, "ws": .ws, "wss": .wss]
         guard let wanted = known[transport] else {
             throw Failure.usage(
-                "--transport is udp, tcp or tls, got '\(transport)'\(SpellingSuggestion.hint(for: transport, among: known.keys))")
+                "--transport is udp, tcp, tls, ws or wss, got '\(transport)'\(SpellingSuggestion.hint(for: transport, among: known.keys))")
         }
         guard !tcp || wanted == .tcp else { throw Failure.usage("--tcp and --transport \(transport) exclude each other") }
         return wanted
@@ -139,6 +142,15 @@ extension PhoneOptions {
         return place
     }
 
+    private func webSocketPath(over transport: Transport) throws -> String {
+        guard let wsPath else { return "/" }
+        guard transport.isWebSocket else { throw Failure.usage("--ws-path needs a WebSocket: --transport ws or wss") }
+        guard wsPath.hasPrefix("/"), wsPath.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Failure.usage("--ws-path takes a path as /ws, got '\(wsPath)'")
+        }
+        return wsPath
+    }
+
     func tlsSettings() throws -> TLSSettings {
         var settings = TLSSettings()
         settings.serverAuthorities = ca
@@ -168,10 +180,14 @@ extension PhoneOptions {
             }
             (settings.address, settings.port) = (place.address, place.port)
         }
+        settings.webSocketPath = try webSocketPath(over: transport)
+        if isCalled, transport.isWebSocket {
+            throw Failure.usage("over a WebSocket only who registers is called: add --register, or --accounts for load")
+        }
         guard transport.isSecure else {
             let named = [("--ca", ca), ("--tls-name", tlsName), ("--certificate", certificate), ("--certificate-key", certificateKey)].first
             { $0.1 != nil }
-            if let named { throw Failure.usage("\(named.0) needs TLS: --transport tls, or a sips: URI") }
+            if let named { throw Failure.usage("\(named.0) needs TLS: --transport tls or wss, or a sips: URI") }
             return settings
         }
         settings.tls = try tlsSettings()

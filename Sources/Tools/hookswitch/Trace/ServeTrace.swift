@@ -15,7 +15,7 @@ enum ServeTrace {
                 throw Failure.cannotRun("\(configuration.place(of: "trace.hep")): \(error)")
             }
         }
-        if NoticeLog.level(configuration.logLevel) <= .debug { sinks.append(TraceLog(log)) }
+        if NoticeLog.level(configuration.log.level) <= .debug { sinks.append(TraceLog(log)) }
         return sinks.isEmpty ? nil : MessageTrace(capacity: settings.memory, sinks: sinks)
     }
 

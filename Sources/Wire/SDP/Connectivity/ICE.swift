@@ -118,12 +118,15 @@ extension LocalICE {
         return NegotiatedICE(local: credentials, remoteUser: theirs.user)
     }
 
-    /// One host candidate for each port (RFC 8445 §5.2), with the priorities of an agent that has one address (§5.1.2.1).
+    /// One host candidate for each address and port (RFC 8445 §5.2), with the priorities of §5.1.2.1: the first address is preferred.
     private func attributes(_ credentials: ICECredentials, _ local: LocalMedia, mux: Bool) -> [SessionDescription.Attribute] {
         let ports = [local.port] + (mux ? [] : local.rtcpPort.map { [$0] } ?? [])
-        let candidates = ports.enumerated().map { index, port in
-            let priority = 126 << 24 | 65_535 << 8 | (256 - (index + 1))
-            return SessionDescription.Attribute("candidate", Text("1 \(index + 1) UDP \(priority) \(local.address) \(port) typ host"))
+        let candidates = ([local.address] + local.furtherCandidates).enumerated().flatMap { rank, address in
+            ports.enumerated().map { index, port in
+                let priority = 126 << 24 | (65_535 - rank) << 8 | (256 - (index + 1))
+                return SessionDescription.Attribute(
+                    "candidate", Text("\(rank + 1) \(index + 1) UDP \(priority) \(address) \(port) typ host"))
+            }
         }
         return [.init(.iceUser, credentials.user), .init("ice-pwd", credentials.password)] + candidates
     }

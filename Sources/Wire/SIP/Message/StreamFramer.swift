@@ -2,8 +2,8 @@ import Primitives
 
 /// Cuts the bytes of a connection into messages, and wraps messages for it.
 ///
-/// A value without I/O. Each transport over connections has one (`Transport.makeFraming`).
-public protocol MessageFraming: Sendable {
+/// Without I/O. Each connection has one.
+public protocol MessageFraming {
     /// Bytes that wait for the rest of their message.
     var pendingBytes: Int { get }
     /// The answer to a ping of the peer (`.pong`), as it goes over the connection.
@@ -27,6 +27,10 @@ public struct StreamFramer: MessageFraming {
         case pong
         /// A single CRLF came that answers a ping of ours.
         case answered
+        /// Bytes that leave at once and as they are: the transport's own answer to what came. None of a stream of TCP.
+        case reply([UInt8])
+        /// The peer has said its last word. Never of a stream of TCP, whose end is the connection's.
+        case ended
         /// The stream cannot be followed any further. A rejection, when there is one, is answered first; then the connection is closed.
         case failed(Message.ParseError)
     }

@@ -156,6 +156,14 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         return bindings.count < before
     }
 
+    /// Takes away those that nothing leads to any more.
+    /// - Returns: whether there was any.
+    public mutating func remove(where isGone: (Binding) -> Bool) -> Bool {
+        let before = bindings.count
+        bindings.removeAll(where: isGone)
+        return bindings.count < before
+    }
+
     /// Notes the result of a question or a call to it: nil begins a question, true is an answer. A binding that was refreshed since is left
     /// alone.
     /// - Returns: whether it is the second time in a row that nobody answers there.

@@ -1,6 +1,7 @@
 /// Base64 (RFC 4648 §4), with padding as written or without.
-enum Base64 {
-    static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+public enum Base64 {
+    /// With padding.
+    public static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         var (word, bits) = (UInt32(0), 0)
@@ -17,7 +18,7 @@ enum Base64 {
     }
 
     /// Nil for anything that is not base64 of whole bytes.
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         let digits = text.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
         let padding = text.count - digits.count
         guard digits.count % 4 != 1, padding == 0 || (padding <= 2 && text.count % 4 == 0) else { return nil }
