@@ -48,6 +48,7 @@ extension JournalEvent.Details {
 
     /// Details of `register.expired`.
     /// - Parameters:
+    ///   - user: the line.
     ///   - contacts: of the line, from now on.
     ///   - reason: where it was not the time that ended them.
     public static func expiry(of user: Text, contacts: Int, reason: Text? = nil) -> Self {

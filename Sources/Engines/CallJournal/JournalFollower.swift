@@ -23,7 +23,10 @@ public struct JournalFollower: ~Copyable {
 
     /// From a place in one of its files on: `path` itself, or a rotated one.
     ///
-    /// - Parameter offset: where a line begins.
+    /// - Parameters:
+    ///   - path: the journal's.
+    ///   - file: the one to begin in.
+    ///   - offset: where a line begins.
     public init(path: String, from file: String, offset: Int) throws(JournalFileError) {
         self.path = path
         descriptor = try Self.open(file)

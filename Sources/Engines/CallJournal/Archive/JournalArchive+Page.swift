@@ -36,6 +36,8 @@ extension JournalArchive {
     /// - Parameters:
     ///   - after: the position behind which the page begins; nil: the oldest line.
     ///   - mark: where the line of this position ends, when that is known.
+    ///   - choice: the lines that are wanted, and how many.
+    ///   - running: the run that is being written; nil: none.
     /// - Returns: nil where lines behind this position are gone.
     public func page(
         after: (run: String, sequence: UInt64)?, mark: Mark? = nil, _ choice: Choice, _ running: Running?

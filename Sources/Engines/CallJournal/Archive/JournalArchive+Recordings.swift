@@ -20,7 +20,11 @@ public struct JournaledRecording: Sendable, Equatable {
 extension JournalArchive {
     /// The last so many recordings of these lines, the oldest first.
     ///
-    /// - Parameter isWanted: of the position and the call of one.
+    /// - Parameters:
+    ///   - lines: numbers; nil: all lines.
+    ///   - most: how many.
+    ///   - running: the run that is being written; nil: none.
+    ///   - isWanted: of the position and the call of one.
     public func recordings(
         lines: Set<Text>?, most: Int, _ running: Running?, where isWanted: (JournaledRecording) -> Bool = { _ in true }
     ) throws(JournalFileError) -> [JournaledRecording] {

@@ -12,7 +12,9 @@ extension JournalArchive {
     /// The line's requests so long before a call are of it.
     private static let prelude = Duration.milliseconds(100)
 
-    /// - Parameter lines: whose legs may be told; nil: all.
+    /// - Parameters:
+    ///   - call: the call, as the journal names it.
+    ///   - lines: whose legs may be told; nil: all.
     /// - Returns: nil where there is no such call of these lines.
     public func story(of call: CallUUID, lines: Set<Text>?) throws(JournalFileError) -> CallStory? {
         guard let cast = try cast(of: call, lines) else { return nil }

@@ -22,8 +22,9 @@ extension ReferencePage {
         """
 
     static let webhooksIntroduction = """
-        The keys of an entry of `webhooks` in the configuration file, with their defaults. [Events over HTTP](../guides/webhooks.md) says what
-        they do.
+        The keys of an entry of `webhooks` in the configuration file, with their defaults.
+
+        [Events over HTTP](../guides/webhooks.md) says what they do.
         """
 
     static var webhookSections: [String] {
