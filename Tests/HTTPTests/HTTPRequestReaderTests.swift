@@ -104,7 +104,8 @@ import Testing
         (limits.head, limits.fields, limits.body) = (200, 3, 10)
         let begin = "POST / HTTP/1.1\r\nHost: x\r\n", long = String(repeating: "x", count: 200)
         for (text, status) in [
-            ("GET /\(long)", 414), ("\(begin)A: \(long)", 431), ("\(begin)A: \(long)\r\n\r\n", 431),
+            ("GET /\(long)", 414), ("GET /\(long) HTTP/1.1\r\nHost: a\r\n\r\n", 414), ("\(begin)A: \(long)", 431),
+            ("\(begin)A: \(long)\r\n\r\n", 431),
             ("\(begin)A: 1\r\nB: 2\r\nC: 3\r\n\r\n", 431), ("\(begin)Content-Length: 11\r\n\r\n", 413),
             ("\(begin)Content-Length: 99999999999999999999999\r\n\r\n", 413),
             ("\(begin)Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n5\r\n", 413),

@@ -83,10 +83,9 @@ public struct HTTPRequestReader: Sendable {
     private mutating func nextHead() -> Output? {
         skipEmptyLines()
         guard let end = endOfHead() else {
-            guard waitingCount > limits.head else { return nil }
-            return refuse(bytes[start...].contains(0x0A) ? .requestHeaderFieldsTooLarge : .uriTooLong)
+            return waitingCount > limits.head ? refuseLongHead() : nil
         }
-        guard end - start <= limits.head else { return refuse(.requestHeaderFieldsTooLarge) }
+        guard end - start <= limits.head else { return refuseLongHead() }
         let parsed: RequestHead
         do throws(RequestHead.Refusal) { parsed = try RequestHead(bytes[start..<end], limits) } catch { return refuse(error.status) }
         consume(to: end)
@@ -97,6 +96,11 @@ public struct HTTPRequestReader: Sendable {
         }
         mayContinue = parsed.expectsContinue
         return next()
+    }
+
+    /// By the bytes of the limit alone: how many more have come already makes no difference.
+    private mutating func refuseLongHead() -> Output {
+        refuse(bytes[start...].prefix(limits.head).contains(0x0A) ? .requestHeaderFieldsTooLarge : .uriTooLong)
     }
 
     /// Empty lines before a request are passed over (RFC 9112 §2.2).
