@@ -70,7 +70,8 @@ class Child:
             self.lines.append(line.rstrip())
 
     def says(self, text):
-        wait_for(lambda: any(text in line for line in list(self.lines)), f"{self.name} did not say '{text}': {self.lines[-5:]}")
+        said = lambda: any(text in line for line in list(self.lines))
+        wait_for(said, f"{self.name} did not say '{text}': {self.lines[-5:]}", seconds=90)
 
     def end(self):
         """SIGTERM, and its exit code."""
