@@ -37,12 +37,18 @@ import Workbench
         ("call sips:9196@127.0.0.1 --tcp", "'sips:9196@127.0.0.1' asks for TLS: leave --transport out, or write sip:"),
         (
             "call sip:9196@127.0.0.1;transport=foo",
-            "'sip:9196@127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp or tls"
+            "'sip:9196@127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp, tls or ws"
         ),
-        ("ping 127.0.0.1;transport=foo", "'sip:127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp or tls"),
-        ("call 9196 --server 127.0.0.1 --transport tsl", "--transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
+        ("ping 127.0.0.1;transport=foo", "'sip:127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp, tls or ws"),
+        ("ping 127.0.0.1;transport=ws", "'127.0.0.1;transport=ws': ping speaks UDP and TCP, not WebSocket"),
+        ("call 9196 --server 127.0.0.1 --ws-path /x", "--ws-path needs a WebSocket: --transport ws or wss"),
+        (
+            "answer --server 127.0.0.1 --transport ws",
+            "over a WebSocket only who registers is called: add --register, or --accounts for load"
+        ),
+        ("call 9196 --server 127.0.0.1 --transport tsl", "--transport is udp, tcp, tls, ws or wss, got 'tsl' (did you mean 'tls'?)"),
         ("call 9196 --server 127.0.0.1 --transport tls --tcp", "--tcp and --transport tls exclude each other"),
-        ("call 9196 --server 127.0.0.1 --ca x.pem", "--ca needs TLS: --transport tls, or a sips: URI"),
+        ("call 9196 --server 127.0.0.1 --ca x.pem", "--ca needs TLS: --transport tls or wss, or a sips: URI"),
         ("call sips:9196@127.0.0.1 --certificate x.pem", "--certificate and --certificate-key belong together"),
         ("call 9196 --server 127.0.0.1 --srtp sdse", "--srtp is sdes, dtls, optional or off, got 'sdse' (did you mean 'sdes'?)"),
         ("answer --transport tls", "to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?"),

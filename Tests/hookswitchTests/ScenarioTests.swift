@@ -60,7 +60,7 @@ import Workbench
         ),
         ("steps:\n  - reinvite\n  - hold: long\n", ":3: step 2: 'hold' takes seconds, got 'long'"),
         ("poisson: maybe\n", ":1: 'poisson' is true or false, got 'maybe'"),
-        ("transport: tsl\n", ":1: --transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
+        ("transport: tsl\n", ":1: --transport is udp, tcp, tls, ws or wss, got 'tsl' (did you mean 'tls'?)"),
         ("srtp: sdse\n", ":1: --srtp is sdes, dtls, optional or off, got 'sdse' (did you mean 'sdes'?)"),
         ("rate: 1\npassword: ~\n", ":2: 'password' has no value: '~' is null in YAML, and text only in quotes"),
         ("steps:\n  - wait: 1\n  - press:\n", ":3: 'press' has no value"),

@@ -52,7 +52,7 @@ struct Ping: ExplainedCommand {
     func report() throws -> Report {
         _ = try Bounded.seconds(timeout, option: "--timeout", in: 0.1...60)
         let target = try SIPTarget(self.target)
-        guard !target.transport.isSecure else { throw Failure.usage("'\(self.target)': ping speaks UDP and TCP, not TLS") }
+        try target.transport.mustBePlain(for: "ping", self.target)
         let begin = MonotonicClock.now
         let status = try OneOff.options(target, timeout: timeout)
         let elapsed = Double((MonotonicClock.now - begin).wholeNanoseconds)

@@ -61,3 +61,11 @@ extension URI {
         }
     }
 }
+
+extension Transport {
+    /// - Throws: a `Failure` where a command that speaks UDP and TCP alone is to speak something else.
+    func mustBePlain(for command: String, _ target: String) throws {
+        guard self != .udp, self != .tcp else { return }
+        throw Failure.usage("'\(target)': \(command) speaks UDP and TCP, not \(isWebSocket ? "WebSocket" : "TLS")")
+    }
+}

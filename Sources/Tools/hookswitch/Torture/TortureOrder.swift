@@ -24,7 +24,7 @@ extension Torture {
             throw Failure.usage("whom to torture? 'hookswitch torture sip:9196@ADDRESS', a number that answers by itself")
         }
         let place = try CallTarget(target, server: nil, transport: try wantedTransport())
-        guard !place.transport.isSecure else { throw Failure.usage("'\(target)': torture speaks UDP and TCP, not TLS") }
+        try place.transport.mustBePlain(for: "torture", target)
         guard place.uri.user != nil else {
             throw Failure.usage("'\(target)' names nobody to call: write sip:9196@ADDRESS, a number that answers by itself")
         }
