@@ -82,11 +82,11 @@ extension Calls {
             let registrations = try await steer(gateway, "registrations", "--line", "1002").lines
             #expect(registrations.count == 1 && registrations[0].hasPrefix("1002  sip:"), "\(registrations)")
             #expect(try await steer(gateway, "registrations", "--line", "7").code == 1)
-            // The answer to the start may come before the event of the other leg.
-            try await eventually("both legs are in top, and connected") {
+            // The device of 1001, its call to 1002, that call as it comes in, and the device of 1002: told a moment after the answer.
+            try await eventually("all legs are in top, and connected") {
                 let frame = try await steer(gateway, "top", "--once").lines
-                return frame.contains { $0.contains("calls 2  ") && $0.hasSuffix("registrations 2") }
-                    && frame.count { $0.contains("  connected  ") } == 2
+                return frame.contains { $0.contains("calls 4  ") && $0.hasSuffix("registrations 2") }
+                    && frame.count { $0.contains("  connected  ") } == 4
             }
             let json = try Self.object(try await steer(gateway, "top", "--json").lines.joined())
             #expect((json["rows"] as? [[String: Any]])?.contains { $0["id"] as? String == call && $0["line"] as? String == "1001" } == true)
