@@ -135,7 +135,7 @@ import Testing
         device.request("REGISTER", BridgedCall.line, call: "register", 1)
         caller.request("INVITE", "sip:3000@hookswitch.test", call: "e", 1, body: caller.description("0"), from: sender)
         let invite = try device.received(.invite)
-        Self.expect(invite, isMember ? "UDP/TLS/RTP/SAVP" : "RTP/AVP", ice: isMember)
+        Self.expect(invite, isMember ? "UDP/TLS/RTP/SAVPF" : "RTP/AVP", ice: isMember)
         device.answer(invite, 486)
         stage.expectQuiet()
     }
@@ -154,7 +154,7 @@ import Testing
         if !isTrunk { third.request("REGISTER", "sip:3000@hookswitch.test", call: "third", 1) }
         call.fromCaller("REFER", headers: ["Refer-To: <sip:3000@hookswitch.test>"])
         let invite = try third.received(.invite)
-        Self.expect(invite, "UDP/TLS/RTP/SAVP", ice: true)
+        Self.expect(invite, "UDP/TLS/RTP/SAVPF", ice: true)
         third.answer(invite, 486)
         call.caller.heard.filter { $0.isRequest && $0.method == .notify }.forEach { call.caller.answer($0, 200) }
         call.hangUp()
@@ -170,7 +170,7 @@ import Testing
         }
         let caller = RawPeer(stage, 1)
         caller.request("INVITE", "sip:9196@hookswitch.test", call: "late", 1, from: "<sip:2001@hookswitch.test>")
-        Self.expect(try #require(caller.final(.invite, 1)), "UDP/TLS/RTP/SAVP", ice: true)
+        Self.expect(try #require(caller.final(.invite, 1)), "UDP/TLS/RTP/SAVPF", ice: true)
         stage.gateway.endAll(at: stage.world.now)
     }
 
