@@ -141,7 +141,7 @@ let package = Package(
                 "Workbench", .argumentParser, .log, .yams,
             ], path: "Sources/Tools/hookswitch", swiftSettings: strict),
 
-        // What the guide of the control interface shows: the client as another package has it.
+        // The guide of the control interface shows it: the client as another package has it.
         .executableTarget(
             name: "client-example", dependencies: ["HookswitchClient"], path: "Examples/ClientExample", swiftSettings: strict),
 

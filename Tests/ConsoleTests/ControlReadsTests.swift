@@ -12,7 +12,7 @@ import UserAgent
 @testable import Console
 
 extension RealTime {
-    /// What is read of the journal, of traces, recordings, trunks and directories; and by whom.
+    /// Reads of the journal, of traces, recordings, trunks and directories; and by whom.
     @Suite(.timeLimit(.minutes(30))) struct ControlReadsTests {
         private let gateway = ScriptedGateway()
         private let journal: WrittenJournal

@@ -13,7 +13,7 @@ extension RealTime {
             let server: HTTPServer
             private let place = Place()
 
-            /// What the route fills.
+            /// The sockets that the route fills in.
             private final class Place {
                 var sockets: [HTTPWebSocket] = []
                 var ended = 0

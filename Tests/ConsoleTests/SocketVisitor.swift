@@ -5,7 +5,7 @@ import Runtime
 import Testing
 
 extension TLSSettings {
-    /// What the tests' server shows, and what its clients believe.
+    /// The certificate that the tests' server shows, and the authority that its clients believe.
     static let corpus: TLSSettings = {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates")
         var settings = TLSSettings()

@@ -34,7 +34,7 @@ import Testing
         /// Reads to the end.
         func read() throws { while try reader.read({ events.append($0) }) {} }
 
-        /// How far it is when all but these are taken, as the file has it.
+        /// Its progress when all but these are taken, as the file has it.
         func position(pending: [String] = []) throws -> WebhookPosition {
             let left = events.filter { pending.contains($0.position.description) }.map { event in
                 WebhookPosition.Pending(

@@ -14,7 +14,7 @@ import Testing
         .init(position: EventPosition(run: "r", sequence: sequence), subject: subject, json: [], end: at(end))
     }
 
-    /// What is sent now.
+    /// The events that are sent now.
     private static func sent(_ schedule: inout WebhookSchedule, at seconds: Double) -> [UInt64] {
         var sent: [UInt64] = []
         while let item = schedule.next(at: at(seconds)) { sent.append(item.position.sequence) }

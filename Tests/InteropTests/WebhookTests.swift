@@ -36,7 +36,7 @@ extension Calls {
                 #expect(call.code == 0, "\(call.lines)")
             }
 
-            /// What the receiver took, in its order.
+            /// The events that the receiver took, in its order.
             var taken: [Taken] { receiver.lines.all.filter { $0.hasPrefix("TAKEN ") }.map(Taken.init) }
 
             /// All that the journal has by now.

@@ -126,6 +126,18 @@ private struct Device {
         #expect(lost.count == 2, "TCP may be opened again")
     }
 
+    @Test func `nothing of a WebSocket is kept for users that are not registered any more`() {
+        var browser = Device("1001", password: "secret-1001")
+        (browser.flow.transport, browser.flow.connection) = (.ws, 7)
+        _ = browser.register(at: registrar, contacts: ["<sip:a@a.invalid>"], expires: 60, at(0))
+        #expect(registrar.counts.webSockets == 1)
+        registrar.advance(to: at(61))
+        #expect(registrar.counts.isEmpty)
+        _ = browser.register(at: registrar, contacts: ["<sip:a@a.invalid>"], expires: 60, at(62))
+        _ = browser.register(at: registrar, contacts: ["<sip:a@a.invalid>"], expires: 0, at(63))
+        #expect(registrar.counts.isEmpty)
+    }
+
     @Test func `a refresh with the same nonce is not challenged again until the nonce is old`() {
         var device = Device("1001", password: "secret-1001")
         #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)

@@ -54,7 +54,7 @@ extension HookswitchClient {
         case authorities(reason: String)
         /// The name of the host has no address.
         case unknownHost(String)
-        /// Nobody listens there, or the way there is closed, with the reason.
+        /// The gateway cannot be reached there, with the reason.
         case unreachable(String, reason: String)
         /// The certificate is of no authority that is believed, or over, with OpenSSL's reason.
         case untrusted(String, reason: String)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HookswitchClient {
-    /// Whom a call is with.
+    /// The far end of a call.
     public struct Handle: Codable, Hashable, Sendable, ExpressibleByStringLiteral {
         /// Those of CXHandle.
         public enum Kind: String, Codable, Sendable { case generic, phoneNumber, emailAddress }

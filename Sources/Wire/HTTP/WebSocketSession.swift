@@ -88,7 +88,7 @@ public final class WebSocketSession {
     /// Nothing of a message has come that is not whole.
     public var isBetweenMessages: Bool { frame == nil && messageOpcode == nil }
 
-    /// What is to be sent.
+    /// The bytes that are to be sent, once.
     public func takeOutput() -> [UInt8] {
         defer { output = [] }
         return output

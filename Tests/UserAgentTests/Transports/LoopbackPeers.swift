@@ -115,6 +115,56 @@ struct Station {
     func wait(_ duration: Duration) { lane.sync { host, now in host.transports.advance(to: now + duration) } }
 }
 
+/// Transports on a lane of their own, listening on loopback for these, in their order.
+struct ListeningStation {
+    let lane: Lane<SignallingHost<NotingEndpoint>>
+    let listeners: [Transports.Listener]
+    private let arrivals: AsyncStream<Arrival>
+
+    /// - Parameter own: the certificates of secure WebSockets; nil: those of TLS.
+    init(
+        _ transports: [Transport], _ contexts: TLSContexts? = nil, own: TLSContexts? = nil,
+        adjust: @Sendable (inout Transports.Configuration) -> Void = { _ in }
+    ) throws(SocketError) {
+        let (stream, note) = AsyncStream<Arrival>.makeStream()
+        arrivals = stream
+        var configuration = Transports.Configuration(listeners: transports.map { .init($0, SocketAddress(.loopback, port: 0)) })
+        adjust(&configuration)
+        lane = try Lane(label: "listening") { [configuration] lane, _ throws(SocketError) in
+            SignallingHost(transports: try Transports(configuration, tls: contexts, webSocketTLS: own, on: lane)) {
+                NotingEndpoint(transports: $0, note: note)
+            }
+        }
+        listeners = lane.sync { host, _ in host.transports.listeners }!
+    }
+
+    /// One that opens WebSockets.
+    static func client(_ contexts: TLSContexts? = nil) throws(SocketError) -> Self {
+        try Self([], contexts) { $0.opensWebSockets = true }
+    }
+
+    /// The first listener's.
+    var address: SocketAddress { listeners[0].address }
+
+    func next() async -> Arrival? {
+        for await arrival in arrivals { return arrival }
+        return nil
+    }
+
+    func send(_ text: String, over flow: Flow) { lane.sync { host, _ in host.endpoint.send(Array(text.utf8), over: flow) } }
+    var counts: Transports.Counts { lane.sync { host, _ in host.transports.counts }! }
+    func wait(_ duration: Duration) { lane.sync { host, now in host.transports.advance(to: now + duration) } }
+    func close(_ flow: Flow) { lane.sync { host, _ in host.transports.close(flow) } }
+    func isOpen(_ flow: Flow) -> Bool { lane.sync { host, _ in host.transports.isOpen(flow) }! }
+
+    /// The flow of a request that opens its own connection, of TLS to this name.
+    func flow(to other: Self, _ name: Text = "gateway.example.test", over transport: Transport = .tls) -> Flow {
+        Flow(
+            transport: transport, local: listeners.first?.address ?? SocketAddress(.loopback, port: 0),
+            remote: other.listeners.first { $0.transport == transport }!.address, peer: transport.isSecure ? name : .empty)
+    }
+}
+
 /// A blocking socket on the test's own thread; a read that hangs is cut off by SO_RCVTIMEO and fails the test.
 final class PlainPeer: Sendable {
     private let descriptor: FileDescriptorOwner

@@ -14,39 +14,6 @@ func tlsContexts(_ identity: String? = "server.pem", clients: String? = nil) thr
     return try TLSContexts(settings)
 }
 
-/// Transports that listen for TLS alone.
-private struct SecureStation {
-    let lane: Lane<SignallingHost<NotingEndpoint>>
-    let address: SocketAddress
-    private let arrivals: AsyncStream<Arrival>
-
-    init(_ contexts: TLSContexts, adjust: @Sendable (inout Transports.Configuration) -> Void = { _ in }) throws(SocketError) {
-        let (stream, note) = AsyncStream<Arrival>.makeStream()
-        arrivals = stream
-        var configuration = Transports.Configuration(listeners: [.init(.tls, SocketAddress(.loopback, port: 0))])
-        adjust(&configuration)
-        lane = try Lane(label: "secure") { [configuration] lane, _ throws(SocketError) in
-            SignallingHost(transports: try Transports(configuration, tls: contexts, on: lane)) {
-                NotingEndpoint(transports: $0, note: note)
-            }
-        }
-        address = lane.sync { host, _ in host.transports.listeners[0].address }!
-    }
-
-    func next() async -> Arrival? {
-        for await arrival in arrivals { return arrival }
-        return nil
-    }
-
-    func send(_ text: String, over flow: Flow) { lane.sync { host, _ in host.endpoint.send(Array(text.utf8), over: flow) } }
-    var counts: Transports.Counts { lane.sync { host, _ in host.transports.counts }! }
-    func wait(_ duration: Duration) { lane.sync { host, now in host.transports.advance(to: now + duration) } }
-
-    func flow(to other: SecureStation, _ name: Text = "gateway.example.test") -> Flow {
-        Flow(transport: .tls, local: address, remote: other.address, peer: name)
-    }
-}
-
 /// Says something and then farewell (close_notify), and leaves its connection standing.
 private final class LeavingClient: Sendable {
     private let descriptor: FileDescriptorOwner
@@ -78,7 +45,7 @@ private final class LeavingClient: Sendable {
 extension RealTime {
     @Suite(.timeLimit(.minutes(30))) struct TLSTransportsTests {
         @Test func `messages and answers go over one connection`() async throws {
-            let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
+            let caller = try ListeningStation([.tls], tlsContexts()), callee = try ListeningStation([.tls], tlsContexts())
             caller.send(request(1), over: caller.flow(to: callee))
             caller.send(request(2), over: caller.flow(to: callee))
             let first = try #require(await callee.next()), second = try #require(await callee.next())
@@ -93,7 +60,7 @@ extension RealTime {
 
         /// RFC 5923 §9: what was proved for one domain is not proved for another at the same address.
         @Test func `a connection is for the domain that its certificate names`() async throws {
-            let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
+            let caller = try ListeningStation([.tls], tlsContexts()), callee = try ListeningStation([.tls], tlsContexts())
             caller.send(request(1), over: caller.flow(to: callee))
             #expect(await callee.next()?.text == request(1))
             caller.send(request(2), over: caller.flow(to: callee, "localhost"))
@@ -107,7 +74,7 @@ extension RealTime {
 
         @Test(arguments: ["expired.pem", "stranger.pem", "wildcard.pem"])
         func `nothing is said to a server that is not who it should be`(certificate: String) async throws {
-            let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts(certificate))
+            let caller = try ListeningStation([.tls], tlsContexts()), callee = try ListeningStation([.tls], tlsContexts(certificate))
             caller.send(request(1), over: caller.flow(to: callee))
             #expect(await caller.next()?.isFailure == true)
             while callee.counts.connections > 0 { callee.wait(.seconds(20)) }
@@ -115,7 +82,7 @@ extension RealTime {
         }
 
         @Test func `a failure says who opened the connection, though its peer has no name`() async throws {
-            let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts("stranger.pem"))
+            let caller = try ListeningStation([.tls], tlsContexts()), callee = try ListeningStation([.tls], tlsContexts("stranger.pem"))
             let (failures, told) = AsyncStream<Bool>.makeStream()
             for station in [caller, callee] {
                 station.lane.sync { host, _ in host.transports.onTLSFailure = { _, _, isOurs in told.yield(isOurs) } }
@@ -127,14 +94,15 @@ extension RealTime {
         }
 
         @Test func `a client without the certificate that is demanded is not listened to`() async throws {
-            let caller = try SecureStation(tlsContexts("stranger.pem")), callee = try SecureStation(tlsContexts(clients: "ca.pem"))
+            let caller = try ListeningStation([.tls], tlsContexts("stranger.pem")),
+                callee = try ListeningStation([.tls], tlsContexts(clients: "ca.pem"))
             caller.send(request(1), over: caller.flow(to: callee))
             #expect(await callee.next()?.isFailure == true)
             #expect(callee.counts.handshakesFailed == 1)
         }
 
         @Test func `a peer that does not speak TLS is hung up on`() async throws {
-            let station = try SecureStation(tlsContexts())
+            let station = try ListeningStation([.tls], tlsContexts())
             let peer = try PlainPeer(SOCK_STREAM, to: station.address)
             peer.write(request(1))
             _ = peer.readAll()
@@ -143,7 +111,7 @@ extension RealTime {
         }
 
         @Test func `a handshake that drips is given up`() async throws {
-            let station = try SecureStation(tlsContexts())
+            let station = try ListeningStation([.tls], tlsContexts())
             let peer = try PlainPeer(SOCK_STREAM, to: station.address)
             peer.write("\u{16}")
             while station.counts.accepted == 0 { await Task.yield() }
@@ -153,7 +121,7 @@ extension RealTime {
         }
 
         @Test func `one source has only so many handshakes at a time`() async throws {
-            let station = try SecureStation(tlsContexts()) { $0.maximumHandshakesPerSource = 3 }
+            let station = try ListeningStation([.tls], tlsContexts()) { $0.maximumHandshakesPerSource = 3 }
             let peers = try (0..<4).map { _ in try PlainPeer(SOCK_STREAM, to: station.address) }
             while station.counts.accepted + station.counts.refused < 4 { await Task.yield() }
             #expect(station.counts.refused == 1)
@@ -168,7 +136,7 @@ extension RealTime {
         func `who proves its name takes requests to its own port over the connection that it opened`(host: Text, isReused: Bool)
             async throws
         {
-            let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts(clients: "ca.pem"))
+            let caller = try ListeningStation([.tls], tlsContexts()), callee = try ListeningStation([.tls], tlsContexts(clients: "ca.pem"))
             caller.send(request(1), over: caller.flow(to: callee))
             let flow = try #require(await callee.next()).flow
             callee.lane.sync { host2, _ in host2.transports.reuse(flow, for: host, port: caller.address.port) }
@@ -179,7 +147,7 @@ extension RealTime {
         }
 
         @Test func `who has shown no certificate is not believed`() async throws {
-            let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
+            let caller = try ListeningStation([.tls], tlsContexts()), callee = try ListeningStation([.tls], tlsContexts())
             caller.send(request(1), over: caller.flow(to: callee))
             let flow = try #require(await callee.next()).flow
             callee.lane.sync { host, _ in host.transports.reuse(flow, for: "gateway.example.test", port: caller.address.port) }
@@ -190,7 +158,7 @@ extension RealTime {
 
         @Test func `who has said farewell is lost at once, though its connection stands`() async throws {
             // However slow this machine is, its own half stays open for as long as the test looks.
-            let station = try SecureStation(tlsContexts()) { $0.connection.lingerTimeout = .seconds(600) }
+            let station = try ListeningStation([.tls], tlsContexts()) { $0.connection.lingerTimeout = .seconds(600) }
             let leaver = try LeavingClient(saying: request(1), to: station.address)
             let flow = try #require(await station.next()).flow
             let failure = try #require(await station.next())
@@ -203,7 +171,7 @@ extension RealTime {
         }
 
         @Test func `another certificate is for the connections that come`() async throws {
-            let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
+            let caller = try ListeningStation([.tls], tlsContexts()), callee = try ListeningStation([.tls], tlsContexts())
             caller.send(request(1), over: caller.flow(to: callee))
             let flow = try #require(await callee.next()).flow
             let changed = try tlsContexts("second.pem")

@@ -85,8 +85,9 @@ import Testing
     }
 
     @Test func `the last word is answered, and is the end`() {
-        let (client, server) = Self.connected()
-        #expect(Self.words(server.receive(client.farewell())) == ["frame", "ended"])
+        let server = Self.connected().server, peer = WebSocketSession(client: .init(), random: SystemRandomNumberGenerator())
+        peer.close(.normal)
+        #expect(Self.words(server.receive(peer.takeOutput())) == ["frame", "ended"])
         #expect(server.frame(Array("more".utf8)) == [] && Self.words(server.receive([1, 2, 3])) == [])
     }
 

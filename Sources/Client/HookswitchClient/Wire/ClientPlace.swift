@@ -35,7 +35,7 @@ enum ClientPlace: Sendable {
 
     var host: String { if case .socket = self { "localhost" } else { name } }
 
-    /// Nobody on the way can read what is said.
+    /// The way is this machine's own, or encrypted.
     var isPrivate: Bool {
         switch self {
         case .socket: true

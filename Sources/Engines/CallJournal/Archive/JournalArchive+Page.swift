@@ -8,7 +8,7 @@ public struct JournalPage: Sendable {
     public var last: String?
     /// There are more lines.
     public var hasMore = false
-    /// Where the last line ends.
+    /// The end of the last line.
     public var mark: JournalArchive.Mark?
 }
 

@@ -1,9 +1,9 @@
 /// The style sheets of ladders: light and dark, as the reader's screen is.
 enum LadderStyle {
-    /// Of a page.
+    /// The style of a page.
     static let page = colours + "\n" + layout + "\n" + picture
 
-    /// Of a picture that stands alone.
+    /// The style of a picture that stands alone.
     static let document = colours + "\nsvg{background:var(--ground)}\n" + picture
 
     private static let colours = """

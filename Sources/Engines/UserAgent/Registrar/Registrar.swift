@@ -48,9 +48,11 @@ public final class Registrar {
         public var nonces: Int
         /// Alarms that are set.
         public var timers: Int
+        /// WebSockets that alone lead to contacts, or did.
+        public var webSockets: Int
 
         /// Nobody is registered and nothing waits. Nonces may be remembered until they expire.
-        public var isEmpty: Bool { users + contacts + timers == 0 }
+        public var isEmpty: Bool { users + contacts + timers + webSockets == 0 }
     }
 
     /// Shared with whoever checks calls.
@@ -76,6 +78,8 @@ public final class Registrar {
         let expiry: Alarm
         /// When its devices are asked next; nil where none is to be.
         var question: Alarm?
+        /// Connections in `usersOverWebSocket`.
+        var webSockets: Set<UInt64> = []
     }
 
     /// - Parameters:
@@ -102,7 +106,7 @@ public final class Registrar {
         Counts(
             users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count },
             silent: users.values.reduce(0) { $0 + $1.bindings.silentCount },
-            nonces: authenticator.nonceCount, timers: alarms.count)
+            nonces: authenticator.nonceCount, timers: alarms.count, webSockets: usersOverWebSocket.count)
     }
 
     /// The answer to a REGISTER, without a To tag: the transaction adds it. Call it once for a request.
@@ -149,9 +153,7 @@ public final class Registrar {
     /// Removes the registrations of users that have no account any more.
     public func dropUsersWithoutAccount() {
         for user in users.keys.filter({ accounts.account(of: $0) == nil }).sorted(by: { $0.description < $1.description }) {
-            guard let entry = users.removeValue(forKey: user) else { continue }
-            alarms.set(entry.expiry, to: nil)
-            if let question = entry.question { alarms.set(question, to: nil) }
+            remove(user)
             onChange?(user, [])
         }
     }
@@ -169,6 +171,7 @@ public final class Registrar {
     public func lost(_ flow: Flow, at now: Instant) {
         guard let concerned = usersOverWebSocket.removeValue(forKey: flow.connection) else { return }
         for user in concerned.sorted(by: { $0.description < $1.description }) {
+            users[user]?.webSockets.remove(flow.connection)
             let isGone = users[user]?.bindings.remove { $0.origin.connection == flow.connection && !$0.isWokenByPush }
             guard isGone == true else { continue }
             settle(user)
@@ -198,7 +201,10 @@ public final class Registrar {
         watch(user, at: now)
         switch result {
         case .success:
-            if flow.transport.isWebSocket { usersOverWebSocket[flow.connection, default: []].insert(user) }
+            if flow.transport.isWebSocket, users[user] != nil {
+                users[user]?.webSockets.insert(flow.connection)
+                usersOverWebSocket[flow.connection, default: []].insert(user)
+            }
             if request.contactIsWildcard || !request.contacts.isEmpty { onChange?(user, contacts(of: user, at: now)) }
             return listing(of: user, request, now)
         case .failure(let refusal):
@@ -239,9 +245,17 @@ public final class Registrar {
     private func settle(_ user: Text) {
         guard let entry = users[user] else { return }
         alarms.set(entry.expiry, to: entry.bindings.deadline)
-        guard entry.bindings.isEmpty else { return }
+        if entry.bindings.isEmpty { remove(user) }
+    }
+
+    private func remove(_ user: Text) {
+        guard let entry = users.removeValue(forKey: user) else { return }
+        alarms.set(entry.expiry, to: nil)
         if let question = entry.question { alarms.set(question, to: nil) }
-        users[user] = nil
+        for connection in entry.webSockets {
+            usersOverWebSocket[connection]?.remove(user)
+            if usersOverWebSocket[connection]?.isEmpty == true { usersOverWebSocket[connection] = nil }
+        }
     }
 }
 

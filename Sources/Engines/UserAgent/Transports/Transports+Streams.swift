@@ -84,7 +84,7 @@ extension Transports {
     /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.
     private func open(_ flow: Flow) -> MessageStream? {
         guard streams.count < configuration.maximumConnections else { return nil }
-        // Nobody listens where a browser is: the way to it is the one that it opened.
+        // A browser does not listen: the way to it is the connection that it opened.
         guard !flow.transport.isWebSocket || configuration.opensWebSockets else { return nil }
         let id = nextID()
         guard let connection = makeConnection(to: flow, id) else { return nil }

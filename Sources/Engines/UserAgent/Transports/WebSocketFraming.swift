@@ -21,8 +21,6 @@ final class WebSocketFraming: MessageFraming {
         var authority: String
         /// Begins with `/`.
         var path = "/"
-        /// The origin that is told; nil: none.
-        var origin: String?
     }
 
     private enum State {
@@ -66,7 +64,6 @@ final class WebSocketFraming: MessageFraming {
         client = (HTTPResponseReader(to: .get), opening)
         (state, session) = (.awaitingAnswer, WebSocketSession(client: Self.limits, random: random))
         var text = "GET \(place.path) HTTP/1.1\r\nHost: \(place.authority)\r\n"
-        if let origin = place.origin { text += "Origin: \(origin)\r\n" }
         for field in opening.fields { text += "\(field.name.rawName): \(field.value)\r\n" }
         greeting = Array((text + "\r\n").utf8)
     }
@@ -98,13 +95,6 @@ final class WebSocketFraming: MessageFraming {
         return session.takeOutput()
     }
 
-    /// Our last word, as it goes over the connection; empty before the end of the handshake.
-    func farewell() -> [UInt8] {
-        guard state == .open else { return [] }
-        session.close(.normal)
-        return session.takeOutput()
-    }
-
     var pendingBytes: Int {
         switch state {
         case .awaitingRequest, .awaitingAnswer: 1
@@ -121,7 +111,7 @@ final class WebSocketFraming: MessageFraming {
             if state == .awaitingAnswer, early.count < Self.mostEarly { early.append(message) }
             return []
         }
-        // What is no UTF-8 may not be a text (RFC 7118 §5).
+        // A text must be UTF-8 (RFC 6455 §5.6).
         if (try? UTF8Span(validating: message.span)) == nil { session.send(binary: message) } else { session.send(text: message) }
         return session.takeOutput()
     }

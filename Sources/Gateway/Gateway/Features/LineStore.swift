@@ -109,7 +109,7 @@ extension SavedRegistration {
         guard let parsed = try? NameAddress(parsing: Text(contact)), let transport = Transport(text: Text(transport)),
             let local = SocketAddress(local, defaultPort: 5060), let remote = SocketAddress(remote, defaultPort: 5060)
         else { return nil }
-        // Nobody but the browser could have opened its connection again.
+        // Only the browser could have opened its connection again.
         if transport.isWebSocket, !parsed.uri.parameters.contains("pn-prid" as StaticString) { return nil }
         let granted = Duration.milliseconds(Int64(max(0, min(expiry.timeIntervalSince(refreshed), Double(Int32.max))) * 1_000))
         return Registrar.Contact(

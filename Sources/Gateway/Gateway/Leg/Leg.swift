@@ -32,7 +32,7 @@ final class Leg {
     var session: InviteSession?
     /// The caller of an incoming leg.
     var origin: CallOrigin?
-    /// What rings or answers for it.
+    /// The endpoint that rings or answers for it.
     var endpoint: LineEndpoint { origin?.endpoint ?? line.configuration.endpoint }
     /// Answers an incoming leg, where no device does.
     var application: (any LineApplication)?

@@ -18,7 +18,7 @@ final class AdvertisedAddresses {
     /// For the `c=` line.
     func media(_ flow: Flow) -> IPAddress { told(flow) }
 
-    /// Where a browser may find us besides, whose checks show what reaches us: the socket's own address, where another one is told.
+    /// Further addresses for a browser, whose checks show which of them reaches us: the socket's own, where another one is told.
     func furtherCandidates(_ flow: Flow) -> [IPAddress] {
         let peer = flow.remote.address, told = told(flow)
         let own = flow.local.address.isAny || isBehindProxy(flow) ? towards(peer) : flow.local.address

@@ -32,7 +32,7 @@ public enum CallDecision: Equatable, Sendable {
     /// This answers in the place of the line that was dialled, whose call it is.
     case application(LineEndpoint.Application)
 
-    /// What is there for the call in the place of its line's own endpoint; nil: that.
+    /// The endpoint for the call, in the place of its line's own; nil: the line's own.
     var endpoint: LineEndpoint? {
         switch self {
         case .asDialled, .number, .refused, .trunk: nil

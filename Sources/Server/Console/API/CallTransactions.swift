@@ -137,7 +137,7 @@ public final class CallTransactionsDesk: Sendable {
             state.runs[call] = nil
             return nil
         }
-        // Of other calls nothing is waited for.
+        // Nothing is waited for of other calls.
         let waiting = Set(receipt.actions.filter { $0.call == call.uuid && early[$0.id] == nil }.map(\.id))
         state.runs[call]?.waiting = waiting
         return waiting.isEmpty ? next(call, &state) : nil

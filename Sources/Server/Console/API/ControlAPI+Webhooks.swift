@@ -17,7 +17,7 @@ extension ControlAPI {
 
     struct WebhookBody: Encodable {
         var name: String, url: String, state: String
-        /// Of the last event that was taken in this run.
+        /// The position of the last event that was taken in this run.
         var delivered: String?
         /// When the oldest event happened that is not taken.
         var waitingSince: String?

@@ -11,7 +11,7 @@ struct Problem: Error, Encodable, Equatable {
     let detail: String
     /// The name of the cause, for programs: that of CallKit's error where it is one.
     let code: String
-    /// Of a position that is gone: the oldest event that is kept.
+    /// The oldest event that is kept, where a position is gone.
     var oldest: String?
 
     /// - Parameters:

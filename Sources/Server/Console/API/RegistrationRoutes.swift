@@ -15,7 +15,7 @@ struct RegistrationBody: Encodable {
         (agent, expires) = (device.agent?.description, device.expires)
     }
 
-    /// Of the Contact, so that it can stand in a path: FNV-1a, 64 bits.
+    /// The Contact's hash, which can stand in a path: FNV-1a, 64 bits.
     static func id(of contact: Text) -> String {
         let hash = contact.bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         let digits = String(hash, radix: 16)

@@ -45,7 +45,7 @@ final class AccessControl {
     private var wrong = WrongTokens()
     /// For one connection of events each, as a browser can show no token with a WebSocket.
     private(set) var tickets = IssuedSecrets(lifetime: .seconds(30), most: 100)
-    /// Of browsers, by their cookie.
+    /// The logins of browsers, by their cookie.
     private(set) var logins = IssuedSecrets(lifetime: .seconds(12 * 3_600), most: 100)
 
     /// - Parameters:
@@ -71,7 +71,7 @@ final class AccessControl {
         }
     }
 
-    /// What the client shows: a token, or in its place a ticket, or the cookie of its login.
+    /// The proof that the client shows: a token, or in its place a ticket, or the cookie of its login.
     private func credential(of ask: HTTPAsk) -> Decision {
         let fields = ask.request.head.headerFields
         if let field = fields[.authorization] {
@@ -103,7 +103,7 @@ final class AccessControl {
         switch holder {
         case .user: return .everything
         case .machine:
-            // Nobody else can reach a server without tokens: another address is listened on with tokens alone.
+            // A server without tokens is reached from this machine alone: another address is listened on with tokens alone.
             return tokens.isEmpty && version == nil ? AccessGrant(scopes: Set(AccessScope.allCases), holder: .machine) : nil
         case .token(let digest):
             // Looked up by its digest: how long that takes tells nothing of the token.
@@ -139,7 +139,7 @@ final class AccessControl {
     }
 }
 
-// What is given out in the place of a token.
+// Tickets and logins, which stand for a token.
 extension AccessControl {
     /// Whether a right that somebody was let in by still holds: its token may have ended, or been taken back.
     func holds(_ grant: AccessGrant, at now: Instant) -> Bool {

@@ -1,6 +1,6 @@
 import HTTP
 
-// Who may, and how a browser gets in.
+// Rights, and the ways of a browser to show them.
 extension OpenAPIOperation {
     static let access: [OpenAPIOperation] = [
         OpenAPIOperation(

@@ -51,7 +51,7 @@ enum OpenAPISchemas {
             ] + options, isClosed: true),
         "Action": .oneOf(actions.map { ("CX\($0.name)CallAction", "\($0.name)Action") }, by: "type"),
         "Handle": .object(
-            "Whom a call is with.",
+            "The far end of a call.",
             [
                 .optional(
                     "type",

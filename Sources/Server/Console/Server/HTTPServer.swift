@@ -176,7 +176,7 @@ extension HTTPServer {
             case .handling, .finishing: break
             }
         case .ended(let end):
-            // Who was told to come again is counted already.
+            // A client that was told to come again is counted already.
             if end == .stalled, connection.state != .upgraded || connection.ended != nil { counts.stalled += 1 }
             connections[id] = nil
             (connection.file, connection.nextPiece) = (nil, nil)

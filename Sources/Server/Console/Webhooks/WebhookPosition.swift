@@ -2,7 +2,7 @@ import CallJournal
 import Foundation
 import Primitives
 
-/// How far a webhook is in the journal. It stands in a file of the data folder, so that a restart goes on from it.
+/// The progress of a webhook in the journal. It stands in a file of the data folder, so that a restart goes on from it.
 struct WebhookPosition: Codable, Equatable {
     /// An event of the journal that was read and is not taken yet.
     struct Pending: Codable, Equatable {

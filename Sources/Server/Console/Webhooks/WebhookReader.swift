@@ -4,7 +4,7 @@ import Primitives
 
 /// Reads the events of one webhook's stream from the journal's files, from a position on and over rotations.
 ///
-/// What a position lacks of the calls that were up is read again; no event is handed over twice but those that the position names.
+/// A position lacks the earlier events of calls that were up: they are read again, and handed over only where the position names them.
 /// Confined to the lane of its webhook; blocks for the disk.
 final class WebhookReader {
     /// An event of the stream.
@@ -230,7 +230,7 @@ final class WebhookReader {
 
     // MARK: Positions
 
-    /// How far it is; nil before the first event.
+    /// Its progress; nil before the first event.
     ///
     /// - Parameter pending: those that were handed over and are not taken yet.
     func position(_ pending: [WebhookPosition.Pending]) -> WebhookPosition? {
@@ -239,7 +239,7 @@ final class WebhookReader {
         var from = last.wall
         for wall in pending.lazy.filter({ $0.json == nil }).map(\.wall) { from = min(from, wall) }
         for wall in open.values { from = min(from, wall) }
-        // Of the same time there may be others before it.
+        // Others of the same time may stand before it.
         if let index = marks.lastIndex(where: { $0.wall < from }), index > 0 { marks.removeFirst(index) }
         let mark = marks.first { $0.wall < from }
         return WebhookPosition(

@@ -53,7 +53,7 @@ struct WebhookSchedule {
     private struct Queue {
         var items: [Item]
         var state = State.ready
-        /// Of its first event.
+        /// Failed attempts of its first event.
         var failures = 0
     }
 

@@ -5,7 +5,7 @@ import Primitives
 import Runtime
 import Synchronization
 
-/// What a person should know of a webhook. Nothing of it repeats while a state lasts.
+/// A notice for a person about a webhook. None repeats while a state lasts.
 public enum WebhookNotice: Sendable {
     /// An event was not taken, after others that were.
     case failing(webhook: String, error: String)
@@ -167,7 +167,7 @@ final class WebhookSender: LaneResident {
     private func save() {
         nextSave = nil
         status.oldest = pending.values.lazy.map(\.wall).min()
-        // What is looked for still stands in the file of before.
+        // The event that is looked for still stands in the file of before.
         guard !reader.isSearching, let position = reader.position(Array(pending.values)), position != saved else { return }
         do throws(JournalFileError) {
             try file.write(position)

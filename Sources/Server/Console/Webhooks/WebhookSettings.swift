@@ -56,7 +56,7 @@ public struct WebhookSecret: Equatable, Sendable, CustomStringConvertible {
 /// One request to a webhook's receiver.
 public struct WebhookRequest: Sendable {
     public let url: URL
-    /// Of the Standard Webhooks specification, and the content's type.
+    /// The fields of the Standard Webhooks specification, and the content's type.
     public let fields: [(name: String, value: String)]
     public let content: [UInt8]
     public let timeout: Duration

@@ -26,7 +26,7 @@ public struct WebhookStatus: Sendable {
     public let name: String
     public internal(set) var url: String
     public internal(set) var state = State.delivering
-    /// Of the last event that was taken in this run.
+    /// The position of the last event that was taken in this run.
     public internal(set) var delivered: EventPosition?
     /// When the oldest event happened that is not taken yet: nanoseconds since 1970; nil: none waits.
     public internal(set) var oldest: UInt64?

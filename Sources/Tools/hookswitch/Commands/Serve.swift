@@ -164,7 +164,7 @@ struct Serve: ExplainedCommand {
                 journal: configuration.journalFile, version: Hookswitch.version)
         }
         do throws(SocketError) { return try server(path) } catch {
-            // Nobody asked for the socket in the data folder: not each file system has sockets, and the gateway does without.
+            // The socket in the data folder is only a default: not each file system has sockets, and the gateway does without.
             guard case .failedPath = error, configuration.control.socket == .inDataFolder else {
                 throw Failure.cannotRun("the control interface: \(error.description)")
             }

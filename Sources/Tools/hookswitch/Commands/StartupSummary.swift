@@ -82,7 +82,7 @@ struct StartupSummary: Encodable {
 
     /// Warns of certificates that are over, or soon will be.
     static func certificateWarnings(_ configuration: ServeConfiguration) -> [String] {
-        configuration.certificates.compactMap(warning(ofCertificateIn:))
+        (configuration.certificates + configuration.webSocket.certificates).compactMap(warning(ofCertificateIn:))
     }
 
     /// Half a month is time to get another certificate.

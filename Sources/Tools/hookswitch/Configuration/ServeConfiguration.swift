@@ -22,7 +22,7 @@ struct ControlSettings {
     var tls = false
     /// The file of tokens; in the data folder unless given.
     var tokens: String?
-    /// Of pages in browsers, besides its own, that may open a WebSocket.
+    /// Origins of pages in browsers, besides its own, that may open a WebSocket.
     var origins: Set<String> = []
 }
 

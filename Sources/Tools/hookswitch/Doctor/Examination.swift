@@ -151,7 +151,7 @@ struct Examination {
         let hidden = signalling.filter { !service.publishes($0.port, $0.kind) }
         // TCP is for few, and may be kept inside where devices come over UDP.
         if let (port, kind) = hidden.first(where: { port, kind in
-            kind == .udp || configuration.udp.isEmpty || configuration.tls.contains { $0.port == port }
+            kind == .udp || configuration.udp.isEmpty || (configuration.tls + configuration.webSocket.secure).contains { $0.port == port }
         }) {
             return bad("does not publish SIP's \(port)/\(kind)", "ports: \"\(port):\(port)/\(kind)\"")
         }

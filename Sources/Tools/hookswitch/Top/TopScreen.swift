@@ -16,8 +16,7 @@ struct TopScreen: TerminalScreen {
     private(set) var order = Order.duration
     private var isReversed = false
     /// The text that a call must have in line, From, To or state.
-    private var wanted = ""
-    private var isTyping = false
+    private var filter = TypedFilter()
     /// The first call that is shown.
     private var top = 0
 
@@ -27,12 +26,12 @@ struct TopScreen: TerminalScreen {
 
     mutating func press(_ key: TerminalKey) {
         if key == .interrupt { isOver = true }
-        if isTyping { return type(key) }
+        if filter.isTyping { return filter.type(key) }
         let page = max(1, size.rows - 6)
         switch key {
         case .character("q"): isOver = true
-        case .escape: if wanted.isEmpty { isOver = true } else { wanted = "" }
-        case .character("/"): isTyping = true
+        case .escape: if filter.text.isEmpty { isOver = true } else { filter.clear() }
+        case .character("/"): filter.begin()
         case .character("s"): order = order.next
         case .character("r"): isReversed.toggle()
         case .up, .character("k"): top -= 1
@@ -46,21 +45,12 @@ struct TopScreen: TerminalScreen {
         top = max(0, min(top, rows.count - page))
     }
 
-    private mutating func type(_ key: TerminalKey) {
-        switch key {
-        case .character(let character): wanted.append(character)
-        case .erase: if wanted.popLast() == nil { isTyping = false }
-        case .escape: (wanted, isTyping) = ("", false)
-        case .enter: isTyping = false
-        default: break
-        }
-    }
-
     // MARK: Lines
 
     private var rows: [TopFrame.Row] {
         let found = frame.rows.filter { row in
-            wanted.isEmpty || [row.line, row.from ?? "", row.to ?? "", row.state].contains { $0.localizedCaseInsensitiveContains(wanted) }
+            filter.text.isEmpty
+                || [row.line, row.from ?? "", row.to ?? "", row.state].contains { $0.localizedCaseInsensitiveContains(filter.text) }
         }
         let sorted =
             switch order {
@@ -77,10 +67,10 @@ struct TopScreen: TerminalScreen {
         let rows = rows, table = TopTable(frame), room = max(0, size.rows - 6)
         let first = max(0, min(top, rows.count - room)), seen = rows.dropFirst(first).prefix(room)
         let shown = rows.count > seen.count ? "   \(first + 1)–\(first + seen.count) of \(rows.count)" : ""
-        let filter = wanted.isEmpty ? "" : "   with '\(wanted.onOneLine)'"
+        let told = filter.text.isEmpty ? "" : "   with '\(filter.text.onOneLine)'"
         let foot =
-            isTyping
-            ? "/\(wanted.onOneLine)_" : "q end  s sort: \(order.rawValue)\(isReversed ? " ↑" : "")  r reverse  / filter\(filter)\(shown)"
+            filter.isTyping
+            ? "/\(filter.text.onOneLine)_" : "q end  s sort: \(order.rawValue)\(isReversed ? " ↑" : "")  r reverse  / filter\(told)\(shown)"
         let body = table.head + [""] + [coloured(TopTable.titles, 7)] + seen.map(table.row)
         let blank = [String](repeating: "", count: max(0, size.rows - 1 - body.count))
         return (body.prefix(max(0, size.rows - 1)) + blank + [foot]).map { line in

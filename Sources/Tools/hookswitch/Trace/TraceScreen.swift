@@ -25,8 +25,7 @@ struct TraceScreen: TerminalScreen {
     /// The number of a call; nil follows the newest.
     private var chosen: Int?
     /// The text that a call must have in From, To, Call-ID, method or status.
-    private var wanted = ""
-    private var isTyping = false
+    private var filter = TypedFilter()
     /// The first line of the flow that is shown; nil follows its end.
     private var top: Int? = 0
 
@@ -41,28 +40,18 @@ struct TraceScreen: TerminalScreen {
 
     mutating func press(_ key: TerminalKey) {
         if key == .interrupt { isOver = true; return }
-        if isTyping { return type(key) }
+        if filter.isTyping { return filter.type(key) }
         switch view {
         case .list: pressInList(key)
         case .flow: pressInFlow(key)
         }
     }
 
-    private mutating func type(_ key: TerminalKey) {
-        switch key {
-        case .character(let character): wanted.append(character)
-        case .erase: if wanted.popLast() == nil { isTyping = false }
-        case .escape: (wanted, isTyping) = ("", false)
-        case .enter: isTyping = false
-        default: break
-        }
-    }
-
     private mutating func pressInList(_ key: TerminalKey) {
         switch key {
         case .character("q"): isOver = true
-        case .escape: if wanted.isEmpty { isOver = true } else { wanted = "" }
-        case .character("/"): isTyping = true
+        case .escape: if filter.text.isEmpty { isOver = true } else { filter.clear() }
+        case .character("/"): filter.begin()
         case .enter: if let call = selected(in: shown)?.call { (view, chosen, top) = (.flow(call.number), call.number, 0) }
         default: if let move = Move(key, page: listHeight) { choose(move) }
         }
@@ -114,7 +103,7 @@ struct TraceScreen: TerminalScreen {
     var lines: [String] {
         let (body, foot) =
             switch view {
-            case .list: (listLines, isTyping ? "/\(wanted)_" : listFoot)
+            case .list: (listLines, filter.isTyping ? "/\(filter.text)_" : listFoot)
             case .flow(let number): (flowLines, "call \(number)   ↑↓ scroll  F follow  q back")
             }
         let blank = [String](repeating: "", count: max(0, size.rows - 1 - body.count))
@@ -126,11 +115,12 @@ struct TraceScreen: TerminalScreen {
 
     private var shown: [TracedCall] {
         let calls = listing.chosen(history.calls)
-        return wanted.isEmpty ? calls : calls.filter(hasWanted)
+        return filter.text.isEmpty ? calls : calls.filter(hasWanted)
     }
 
     private func hasWanted(_ call: TracedCall) -> Bool {
-        CallsFilter.isFound(wanted, in: [call.from.text, call.to.text, call.callID, Text(call.method.description), Text(call.statusText)])
+        CallsFilter.isFound(
+            filter.text, in: [call.from.text, call.to.text, call.callID, Text(call.method.description), Text(call.statusText)])
     }
 
     /// The call that is chosen; where it is not shown any more, the one behind it.
@@ -159,8 +149,8 @@ struct TraceScreen: TerminalScreen {
 
     private var listFoot: String {
         let calls = shown, place = selected(in: calls).map { "call \($0.place + 1) of \(calls.count)" } ?? "no call"
-        let filter = wanted.isEmpty ? "" : " with '\(wanted)'", follows = chosen == nil ? ", the newest" : ""
-        return "\(place)\(filter)\(follows)   ↑↓ choose  Enter open  / filter  F follow  q end"
+        let told = filter.text.isEmpty ? "" : " with '\(filter.text)'", follows = chosen == nil ? ", the newest" : ""
+        return "\(place)\(told)\(follows)   ↑↓ choose  Enter open  / filter  F follow  q end"
     }
 
     private var flowLines: [String] {
