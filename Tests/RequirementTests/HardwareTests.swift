@@ -66,9 +66,9 @@ extension LiveAppLine: CallNetwork {}
     }
 
     @MainActor @Test(.timeLimit(.minutes(30))) func `HL-24 two apps call each other on loopback, and no hardware is needed`() async throws {
-        let callee = try LiveHotline("1002", server: SocketAddress(.loopback, port: 5060), ports: 10_200...10_299)
+        let callee = try LiveHotline("1002", server: SocketAddress(.loopback, port: 5060), ports: 8_600...8_699)
         let address = try #require(callee.line?.address)
-        let caller = try LiveHotline("1001", server: address, ports: 10_300...10_399)
+        let caller = try LiveHotline("1001", server: address, ports: 8_700...8_799)
         caller.manager?.startCall(handle: "1002", videoEnabled: false)
         try await until { callee.system.calls.first?.hasConnected == true && caller.system.calls.first?.hasConnected == true }
         try await until { caller.line?.counts?.media.started == 1 && callee.line?.counts?.media.started == 1 }

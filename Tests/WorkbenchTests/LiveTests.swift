@@ -13,7 +13,7 @@ import Workbench
         throws
     {
         var answerSettings = LivePhoneSettings(user: "callee", server: SocketAddress(.loopback, port: 5060))
-        answerSettings.mediaPorts = 10_000...10_099
+        answerSettings.mediaPorts = 8_400...8_499
         let callee = try LivePhone(answerSettings) { phone in
             var policy = AnswerPolicy()
             (policy.totalCalls, policy.answersAfter) = (1, .milliseconds(50))
@@ -24,7 +24,7 @@ import Workbench
         defer { try? FileManager.default.removeItem(atPath: path) }
         let record = Mutex<CallRecord?>(nil)
         var callSettings = LivePhoneSettings(user: "caller", server: callee.address)
-        callSettings.mediaPorts = 10_100...10_199
+        callSettings.mediaPorts = 8_500...8_599
         let caller = try LivePhone(callSettings) { [callee] phone in
             var script = CallScript()
             script.source = samples(seed: 1, seconds: 2)

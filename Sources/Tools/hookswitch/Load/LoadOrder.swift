@@ -280,13 +280,7 @@ enum LoadPorts {
     static func block(for plan: LoadPlan, _ family: IPAddress.Family) throws -> ClosedRange<UInt16> {
         let count = min(2 * ends(plan) * (plan.concurrent + resting(plan) + 8), most)
         try provideDescriptors(for: count)
-        for range in candidates where range.count > count {
-            for _ in 0..<50 {
-                let first = UInt16(Int.random(in: range.lowerBound...(range.upperBound - count)) & ~1),
-                    block = first...(first + UInt16(count) - 1)
-                if block.allSatisfy({ isFree($0, family) }) { return block }
-            }
-        }
+        if let block = FreePorts.block(of: count, family, inOneOf: candidates) { return block }
         throw Failure.cannotRun(
             "no \(count) UDP ports in a row are free; name some with --ports, or make fewer calls at a time (--concurrent)")
     }
@@ -307,12 +301,9 @@ enum LoadPorts {
     }
 
     /// Above the kernel's own, where hardly anybody is; else below it, where a gateway on this machine may have its own; else anywhere.
-    private static var candidates: [ClosedRange<Int>] {
-        let kernel = EphemeralPortRange.current ?? 32_768...60_999
-        return [
-            min(65_535, Int(kernel.upperBound) + 1)...65_535, min(10_000, Int(kernel.lowerBound) - 1)...(Int(kernel.lowerBound) - 1),
-            10_000...65_535,
-        ]
+    private static var candidates: [ClosedRange<UInt16>] {
+        let kernel = EphemeralPortRange.current ?? 32_768...60_999, below = max(kernel.lowerBound, 1) - 1
+        return [min(kernel.upperBound, 65_534) + 1...65_535, min(10_000, below)...below, 10_000...65_535]
     }
 
     private static func provideDescriptors(for sockets: Int) throws {
@@ -320,9 +311,5 @@ enum LoadPorts {
         guard limit == 0 || limit >= sockets + 64 else {
             throw Failure.cannotRun("\(sockets) media sockets need more descriptors than the limit of \(limit) (ulimit -n)")
         }
-    }
-
-    private static func isFree(_ port: UInt16, _ family: IPAddress.Family) -> Bool {
-        (try? FileDescriptorOwner.udp(bound: SocketAddress(family == .v4 ? .anyV4 : .anyV6, port: port))) != nil
     }
 }
