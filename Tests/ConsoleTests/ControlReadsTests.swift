@@ -256,11 +256,43 @@ extension RealTime {
             #expect(try ask(path).status == 404 && ask(path, "DELETE").status == 404)
         }
 
+        // MARK: Webhooks
+
+        /// Webhooks for all lines, for line 1001, and for two lines.
+        private final class ScriptedWebhooks: WebhookControl {
+            let statuses: [WebhookStatus]
+
+            init() throws {
+                let url = try #require(URL(string: "http://x/"))
+                statuses = [("all", nil), ("one", ["1001"]), ("two", ["1001", "1002"])].map { name, lines in
+                    WebhookStatus(WebhookSettings(name: name, url: url, secrets: [], lines: lines))
+                }
+            }
+
+            func ping(_ name: String, then: @escaping @Sendable (WebhookAnswer) -> Void) -> Bool {
+                then(.answered(status: 204, retryAfter: nil))
+                return true
+            }
+        }
+
+        @Test func `a token for some lines sees and tests the webhooks of those alone`() throws {
+            server.use(try ScriptedWebhooks())
+            func names(_ token: String) throws -> [String] {
+                try #require(try ask("/v1/webhooks", as: token).json["webhooks"] as? [[String: Any]]).compactMap { $0["name"] as? String }
+            }
+            #expect(try names(all) == ["all", "one", "two"] && names(one) == ["one"])
+            for (name, status) in [("all", 404), ("one", 200), ("two", 404)] {
+                #expect(try ask("/v1/webhooks/\(name)/test", "POST", as: one).status == status, "\(name)")
+            }
+            #expect(try ask("/v1/webhooks/two/test", "POST").json["isTaken"] as? Bool == true)
+        }
+
         // MARK: Trunks, directories, registrations, changes
 
         @Test func `trunks are told with how they are`() throws {
             let trunks = try #require(try ask("/v1/trunks").json["trunks"] as? [[String: Any]])
             #expect(trunks.map { $0["state"] as? String } == ["up", "down", "down", "unresolved"])
+            #expect(trunks[0]["maximumCalls"] as? Int == 10)
             #expect((trunks[0]["servers"] as? [[String: Any]])?.map { $0["isDown"] as? Bool } == [false, true])
             #expect(
                 try ask("/v1/trunks/carrier").json["line"] as? String == "800"

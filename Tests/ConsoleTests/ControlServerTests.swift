@@ -82,7 +82,7 @@ final class ScriptedGateway: GatewayControl {
         {
             TrunkSummary(
                 line: line, name: name, registration: registration, registrationStatus: registration == .none ? nil : 403, servers: servers,
-                isWatched: true, calls: 0)
+                isWatched: true, calls: 0, maximumCalls: 10)
         }
         then([
             trunk("800", "carrier", .none, [server, down]), trunk("801", nil, .unregistered, [server]), trunk("802", nil, .none, [down]),

@@ -65,13 +65,14 @@ extension RealTime {
             #expect(request.contains("\r\nAuthorization: Bearer hsw_x\r\n"))
         }
 
-        @Test(arguments: [
-            #"[{"name":"carrier","state":"registered","calls":2}]"#, #"{"trunks":[{"name":"carrier","state":"registered","calls":2}]}"#,
-        ])
-        func `trunks are read, as an array or in an object`(body: String) async throws {
+        @Test func `trunks are read, those without a name, too`() async throws {
+            let body = #"""
+                {"trunks":[{"line":"800","state":"up","registration":"none","isWatched":true,"calls":2,"maximumCalls":30,"servers":[
+                {"name":"a.test","address":"192.0.2.1:5060","transport":"udp","isDown":false}]}]}
+                """#
             let server = try StandIn([StandIn.json(body)]), trunks = try await HookswitchClient(server: server.url).trunks()
-            #expect(
-                trunks.map(\.name) == ["carrier"] && trunks.first?.state == "registered" && trunks.first?.members["calls"] == .number(2))
+            #expect(trunks.map(\.line) == ["800"] && trunks.first?.name == nil && trunks.first?.servers.first?.name == "a.test")
+            #expect(trunks.first?.calls == 2 && trunks.first?.maximumCalls == 30)
         }
 
         // MARK: Events

@@ -103,36 +103,32 @@ extension HookswitchClient {
     public struct Recents: Codable, Hashable, Sendable { public var recents: [Recent] }
 
     /// A connection of the gateway to a carrier.
-    public struct Trunk: Decodable, Hashable, Sendable {
-        public var name: String
-        /// As the gateway says it, as `registered`; nil: it did not say.
-        public var state: String?
-        /// All that it said, by name.
-        public var members: [String: Value]
-
-        public init(from decoder: any Decoder) throws {
-            members = try [String: Value](from: decoder)
-            guard let name = members["name"]?.text else {
-                throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "a trunk without a name"))
-            }
-            (self.name, state) = (name, members["state"]?.text)
+    public struct Trunk: Codable, Hashable, Sendable {
+        /// A server of it.
+        public struct Server: Codable, Hashable, Sendable {
+            /// Its name in requests, its address and port, and `udp`, `tcp` or `tls`.
+            public var name: String, address: String, transport: String
+            /// It did not answer, and is asked last.
+            public var isDown: Bool
         }
+
+        /// The number and the name of its line.
+        public var line: String, name: String?
+        /// `up`, `down` or `unresolved`.
+        public var state: String
+        /// `none` where none is wanted, `registered` or `unregistered`.
+        public var registration: String
+        /// The status of the last answer to its REGISTER.
+        public var registrationStatus: Int?
+        /// Its servers are asked whether they live.
+        public var isWatched: Bool
+        public var servers: [Server]
+        /// Calls that are up, and conversations that may be at a time.
+        public var calls: Int, maximumCalls: Int
     }
 
-    /// The trunks: `{"trunks": […]}`, or the array alone.
-    public struct Trunks: Decodable, Hashable, Sendable {
-        public var trunks: [Trunk]
-
-        private enum CodingKeys: CodingKey { case trunks }
-
-        public init(from decoder: any Decoder) throws {
-            if let members = try? decoder.container(keyedBy: CodingKeys.self) {
-                trunks = try members.decode([Trunk].self, forKey: .trunks)
-            } else {
-                trunks = try [Trunk](from: decoder)
-            }
-        }
-    }
+    /// The trunks, in the order of their lines.
+    public struct Trunks: Codable, Hashable, Sendable { public var trunks: [Trunk] }
 
     /// The webhooks, in the order of the configuration.
     public struct Webhooks: Codable, Hashable, Sendable {

@@ -1,8 +1,8 @@
-"""A receiver of webhooks that is as good or as bad as a file says, read anew at each request: PORT SECRET FILE
+"""A receiver of webhooks that is as good or as bad as a file says, read anew at each request: PORT SECRET FILE [CERTIFICATE KEY]
 
 good, slow, 500, 503, 301, 410, garbage, never, half; unsigned events are told, too. Prints TAKEN with id, prev, type and call.
 """
-import base64, hashlib, hmac, http.server, json, pathlib, sys, threading, time
+import base64, hashlib, hmac, http.server, json, pathlib, ssl, sys, threading, time
 
 key, mode = base64.b64decode(sys.argv[2].removeprefix("whsec_")), pathlib.Path(sys.argv[3])
 lock = threading.Lock()
@@ -55,5 +55,9 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 server = Server(("127.0.0.1", int(sys.argv[1])), Receiver)
+if sys.argv[4:]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*sys.argv[4:6])
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 print("LISTENS", flush=True)
 server.serve_forever()

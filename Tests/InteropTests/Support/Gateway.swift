@@ -65,7 +65,7 @@ final class Gateway: Sendable {
             ] + tls(setup, sipPort + 1) + webSockets(setup, sipPort) + [
                 "media:", "  ports: \(media.lowerBound)-\(media.upperBound)",
             ] + (setup.codecs.map { ["  codecs: [\($0)]"] } ?? []) + ["test-mode: true"]
-        let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
+        let journal = setup.settings.contains { $0.hasPrefix("journal:") || $0.hasPrefix("journal.file") } ? [] : ["data: \(data)"]
         return (text + journal + setup.settings + ["lines:"] + lines).joined(separator: "\n") + "\n"
     }
 

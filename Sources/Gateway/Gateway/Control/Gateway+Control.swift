@@ -35,15 +35,16 @@ extension Gateway {
     /// The trunks, in the order of their lines.
     func trunkSummaries(at now: Instant) -> [TrunkSummary] {
         trunks.all.map { trunk in
-            TrunkSummary(
-                line: trunk.line, name: table.lines.line(numbered: trunk.line)?.configuration.name, registration: trunk.registrationState,
+            let line = table.lines.line(numbered: trunk.line)?.configuration
+            return TrunkSummary(
+                line: trunk.line, name: line?.name, registration: trunk.registrationState,
                 registrationStatus: trunk.registrationStatus,
                 servers: trunk.pool.members.map { member in
                     .init(
                         name: member.name, address: member.server.address, transport: member.server.transport,
                         isDown: trunk.pool.isDown(member, at: now))
                 }, isWatched: trunk.configuration.health != nil,
-                calls: table.legs.values.count { $0.trunk === trunk && $0.state == .connected })
+                calls: table.legs.values.count { $0.trunk === trunk && $0.state == .connected }, maximumCalls: line?.maximumCalls ?? 0)
         }
     }
 

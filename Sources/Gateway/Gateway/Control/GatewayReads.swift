@@ -39,12 +39,15 @@ public struct TrunkSummary: Sendable {
     public var isWatched: Bool
     /// Calls that are up over it.
     public var calls: Int
+    /// Conversations that its line may have at a time.
+    public var maximumCalls: Int
 
     public init(
-        line: Text, name: Text?, registration: Registration, registrationStatus: Int?, servers: [Server], isWatched: Bool, calls: Int
+        line: Text, name: Text?, registration: Registration, registrationStatus: Int?, servers: [Server], isWatched: Bool, calls: Int,
+        maximumCalls: Int
     ) {
         (self.line, self.name, self.registration, self.registrationStatus) = (line, name, registration, registrationStatus)
-        (self.servers, self.isWatched, self.calls) = (servers, isWatched, calls)
+        (self.servers, self.isWatched, self.calls, self.maximumCalls) = (servers, isWatched, calls, maximumCalls)
     }
 }
 

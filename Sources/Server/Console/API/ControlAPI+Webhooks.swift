@@ -9,7 +9,7 @@ public protocol WebhookControl: AnyObject, Sendable {
     func ping(_ name: String, then: @escaping @Sendable (WebhookAnswer) -> Void) -> Bool
 }
 
-// Webhooks: how far each is.
+// Webhooks: how far each is. Those that get events of lines that the token does not cover are not there.
 extension ControlAPI {
     struct Webhooks: Encodable {
         var webhooks: [WebhookBody]
@@ -44,8 +44,7 @@ extension ControlAPI {
 
     func addWebhooks(to routes: inout HTTPRoutes) {
         routes.on(.get, "/v1/webhooks") { [unowned self] ask, responder in
-            responder.reply(
-                JSONBody.reply(.ok, Webhooks(webhooks: (webhooks?.statuses ?? []).map(WebhookBody.init))), at: ask.now)
+            responder.reply(JSONBody.reply(.ok, Webhooks(webhooks: webhooks(for: ask.grant).map(WebhookBody.init))), at: ask.now)
         }
         routes.on(.post, "/v1/webhooks/{webhook}/test") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
@@ -55,8 +54,12 @@ extension ControlAPI {
         }
     }
 
+    private func webhooks(for grant: AccessGrant) -> [WebhookStatus] {
+        (webhooks?.statuses ?? []).filter { grant.covers(all: $0.lines) }
+    }
+
     private func test(_ name: String, _ ask: HTTPAsk, _ responder: HTTPResponder) throws(Problem) {
-        guard let webhooks, webhooks.statuses.contains(where: { $0.name == name }) else {
+        guard let webhooks, self.webhooks(for: ask.grant).contains(where: { $0.name == name }) else {
             throw .notFound("there is no webhook '\(name)'")
         }
         let reply = park(responder), begun = ask.now

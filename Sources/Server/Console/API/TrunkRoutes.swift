@@ -20,10 +20,11 @@ struct TrunkBody: Encodable {
     var registrationStatus: Int?
     var isWatched: Bool
     var servers: [Server]
-    var calls: Int
+    var calls: Int, maximumCalls: Int
 
     init(_ trunk: TrunkSummary) {
-        (line, name, calls) = (trunk.line.description, trunk.name?.description, trunk.calls)
+        (line, name) = (trunk.line.description, trunk.name?.description)
+        (calls, maximumCalls) = (trunk.calls, trunk.maximumCalls)
         (registration, registrationStatus, isWatched) = (trunk.registration, trunk.registrationStatus, trunk.isWatched)
         servers = trunk.servers.map {
             Server(

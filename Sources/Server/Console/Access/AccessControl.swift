@@ -18,6 +18,12 @@ public struct AccessGrant: Equatable, Sendable {
     static let nothing = AccessGrant(scopes: [], lines: [])
 
     func covers(_ line: Text) -> Bool { lines?.contains(line) ?? true }
+
+    /// - Parameter others: nil: all lines.
+    func covers(all others: Set<Text>?) -> Bool {
+        guard let lines else { return true }
+        return others.map { $0.isSubset(of: lines) } ?? false
+    }
 }
 
 /// Decides who is let in: everybody over the socket in the file system; over TCP whoever shows a token, a ticket or a login, and where there

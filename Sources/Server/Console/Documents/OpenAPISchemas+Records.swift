@@ -75,6 +75,7 @@ extension OpenAPISchemas {
             .always("isWatched", .flag("its servers are asked whether they live")),
             .always("servers", .list(of: .reference("TrunkServer"))),
             .always("calls", .number("that are up over it")),
+            .always("maximumCalls", .number("conversations that its line may have at a time")),
         ])
 
     private static let trunkServer = JSONSchema.object(

@@ -188,7 +188,7 @@ final class WebhookSender: LaneResident {
     /// Goes on with other settings; a receiver that was gone is asked again.
     func use(_ settings: WebhookSettings, at now: Instant) {
         self.settings = settings
-        (reader.filter, status.url) = (settings.filter, settings.shownURL)
+        (reader.filter, status.url, status.lines) = (settings.filter, settings.shownURL, settings.lines)
         if status.state == .gone { status.state = .retrying }
         schedule.begin(at: now)
         nextRead = now

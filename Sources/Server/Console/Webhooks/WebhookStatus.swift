@@ -25,6 +25,8 @@ public struct WebhookStatus: Sendable {
 
     public let name: String
     public internal(set) var url: String
+    /// Those whose events it gets; nil: all, and what concerns no line.
+    public internal(set) var lines: Set<Text>?
     public internal(set) var state = State.delivering
     /// The position of the last event that was taken in this run.
     public internal(set) var delivered: EventPosition?
@@ -38,7 +40,7 @@ public struct WebhookStatus: Sendable {
     public internal(set) var gapCount: UInt64 = 0
     public internal(set) var failures: [Cause: UInt64] = [:]
 
-    init(_ settings: WebhookSettings) { (name, url) = (settings.name, settings.shownURL) }
+    init(_ settings: WebhookSettings) { (name, url, lines) = (settings.name, settings.shownURL, settings.lines) }
 }
 
 extension WebhookAnswer {

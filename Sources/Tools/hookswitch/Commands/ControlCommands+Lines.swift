@@ -76,17 +76,13 @@ struct TrunksCommand: ExplainedCommand {
 
     func run() throws { try control.show(.trunks, isJSON: json) { $0.trunks.map(Self.text) } }
 
-    /// Name and state, and all else that the gateway says in words or figures.
     private static func text(_ trunk: HookswitchClient.Trunk) -> String {
-        let others = trunk.members.filter { !["name", "state"].contains($0.key) }.sorted { $0.key < $1.key }.compactMap { key, value in
-            switch value {
-            case .text(let text): "\(key) \(text)"
-            case .number(let number): "\(key) \(number.formatted(.number.grouping(.never)))"
-            case .flag(let isOn): "\(key) \(isOn ? "yes" : "no")"
-            case .list, .members, .null: nil
-            }
-        }
-        return ([trunk.name, trunk.state ?? "–"] + others).joined(separator: "  ")
+        let status = trunk.registrationStatus.map { " (\($0))" } ?? ""
+        let registration = trunk.registration == "none" ? [] : [trunk.registration + status]
+        let servers = trunk.servers.map { "\($0.name) \($0.transport) \($0.address)\($0.isDown ? " down" : "")" }
+        let name = trunk.name.map { " \($0)" } ?? ""
+        return ([trunk.line + name, trunk.state, "\(trunk.calls) of \(trunk.maximumCalls) calls"] + registration + servers)
+            .joined(separator: "  ")
     }
 }
 
