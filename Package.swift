@@ -98,9 +98,12 @@ let package = Package(
                 "Audio", "CallJournal", "Calls", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent",
             ], path: "Sources/Gateway/Gateway", swiftSettings: strict),
 
+        .target(name: "CConsolePages", path: "Sources/Server/CConsolePages", exclude: ["pages"]),
         .target(
             name: "Console",
-            dependencies: ["CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Primitives", "RTP", "Runtime", "UserAgent"],
+            dependencies: [
+                "CConsolePages", "CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Primitives", "RTP", "Runtime", "UserAgent",
+            ],
             path: "Sources/Server/Console",
             swiftSettings: strict),
         .target(

@@ -83,8 +83,8 @@ need_python() {
     "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" || fail "could not install $*"
 }
 
-# need_python_clients: WebRTC and pjsip's telephone for the tests.
-need_python_clients() { need_python .build/clients aiortc,pjsua2 aiortc==1.16.0 pjsua2-python==2.15.1.post1; }
+# need_python_clients: WebRTC, pjsip's telephone and a driver of browsers for the tests.
+need_python_clients() { need_python .build/clients aiortc,pjsua2,selenium,axe_core_python aiortc==1.16.0 pjsua2-python==2.15.1.post1 selenium==4.51.0 axe-core-python==0.1.0; }
 
 # need_api_checkers: what reads the documents of the control interface; its Python in api_python.
 need_api_checkers() {

@@ -12,7 +12,7 @@ import Testing
         "Client": ["HookswitchClient": 3],
         "Calls": ["Calls": 4],
         "Gateway": ["Gateway": 5],
-        "Server": ["Console": 6, "Store": 6],
+        "Server": ["CConsolePages": 0, "Console": 6, "Store": 6],
         "Tools": ["Workbench": 6, "hookswitch": 7],
         "Apps": ["CallApp": 6, "Samples": 7],
         "Simulation": ["Rehearsal": 7],

@@ -66,6 +66,7 @@ final class AccessControl {
         if ask.isLocal { return .granted(.everything) }
         look(at: ask.now)
         if let refusal = origins.refusal(ask) { return .refused(refusal) }
+        if ConsoleRoutes.isPage(ask.request) { return .granted(.nothing) }
         if let grant = grant(of: .machine) { return LoopbackRule.refusal(ask).map(Decision.refused) ?? .granted(grant) }
         if ask.request.target.segments == ["v1", "login"] { return .granted(.nothing) }
         switch credential(of: ask) {

@@ -1,0 +1,69 @@
+// The files of the web console. A file in `pages` is served when it stands here.
+#include "CConsolePages.h"
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char api_js[] = {
+#embed "pages/api.js"
+};
+static const unsigned char call_js[] = {
+#embed "pages/call.js"
+};
+static const unsigned char calls_js[] = {
+#embed "pages/calls.js"
+};
+static const unsigned char console_css[] = {
+#embed "pages/console.css"
+};
+static const unsigned char dom_js[] = {
+#embed "pages/dom.js"
+};
+static const unsigned char events_js[] = {
+#embed "pages/events.js"
+};
+static const unsigned char icon_svg[] = {
+#embed "pages/icon.svg"
+};
+static const unsigned char index_html[] = {
+#embed "pages/index.html"
+};
+static const unsigned char lines_js[] = {
+#embed "pages/lines.js"
+};
+static const unsigned char live_js[] = {
+#embed "pages/live.js"
+};
+static const unsigned char main_js[] = {
+#embed "pages/main.js"
+};
+static const unsigned char server_js[] = {
+#embed "pages/server.js"
+};
+static const unsigned char trunks_js[] = {
+#embed "pages/trunks.js"
+};
+static const unsigned char words_js[] = {
+#embed "pages/words.js"
+};
+
+#define PAGE(name, bytes) { name, bytes, sizeof(bytes) }
+
+static const struct console_page pages[] = {
+    PAGE("api.js", api_js),
+    PAGE("call.js", call_js),
+    PAGE("calls.js", calls_js),
+    PAGE("console.css", console_css),
+    PAGE("dom.js", dom_js),
+    PAGE("events.js", events_js),
+    PAGE("icon.svg", icon_svg),
+    PAGE("index.html", index_html),
+    PAGE("lines.js", lines_js),
+    PAGE("live.js", live_js),
+    PAGE("main.js", main_js),
+    PAGE("server.js", server_js),
+    PAGE("trunks.js", trunks_js),
+    PAGE("words.js", words_js),
+};
+
+const struct console_page *console_page_at(unsigned long index) {
+    return index < sizeof(pages) / sizeof(pages[0]) ? &pages[index] : 0;
+}

@@ -1,0 +1,49 @@
+// Elements of the page. Text is always text: a name from the network is never read as HTML.
+
+const svgNamespace = "http://www.w3.org/2000/svg";
+const mostLetters = 160;
+
+/** An element with attributes, listeners (`onclick`) and children; null and false are left out. */
+export function el(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/** The same for SVG. */
+export function svg(name, attributes = {}, ...children) {
+  return fill(document.createElementNS(svgNamespace, name), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "value" || key === "checked") element[key] = value;
+    else element.setAttribute(key, value === true ? "" : String(value));
+  }
+  element.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** A text of somebody else's: kept apart from the direction of what stands beside it, and not longer than a line. */
+export function foreign(text) {
+  return el("bdi", {}, short(text));
+}
+
+export function short(text) {
+  const letters = [...String(text ?? "").slice(0, 4 * mostLetters)];
+  return letters.length > mostLetters ? letters.slice(0, mostLetters - 1).join("") + "…" : letters.join("");
+}
+
+/** Sets a text where it is another one: what stays costs no layout. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** A table with a caption for screen readers. */
+export function table(caption, heads, body) {
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", {},
+      el("caption", { class: "unseen" }, caption),
+      el("thead", {}, el("tr", {}, heads.map(head => el("th", { scope: "col" }, head)))),
+      body));
+}

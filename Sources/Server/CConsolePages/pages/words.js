@@ -1,0 +1,76 @@
+// What the page says, in English and German.
+
+const table = {
+  calls: ["Calls", "Anrufe"], lines: ["Lines", "Leitungen"], trunks: ["Trunks", "Trunks"], events: ["Events", "Ereignisse"],
+  server: ["Server", "Server"], recents: ["Recent calls of {0}", "Letzte Anrufe von {0}"],
+  skip: ["Skip to the content", "Zum Inhalt springen"], views: ["Views", "Ansichten"],
+  live: ["live", "live"], away: ["The gateway is away. Trying again.", "Das Gateway ist weg. Neuer Versuch läuft."],
+  starting: ["connecting", "verbindet"],
+  token: ["Token", "Token"], logIn: ["Log in", "Anmelden"], logOut: ["Log out", "Abmelden"],
+  tokenHelp: ["A token of this gateway, as 'hookswitch token create NAME' prints it.",
+    "Ein Token dieses Gateways, wie 'hookswitch token create NAME' es ausgibt."],
+  wrongToken: ["This is no token of this gateway.", "Das ist kein Token dieses Gateways."],
+  callsNow: ["Calls now", "Anrufe jetzt"], endedCalls: ["Ended last", "Zuletzt beendet"],
+  noCalls: ["No call is up.", "Kein Anruf besteht."], noEnded: ["None yet.", "Noch keiner."],
+  filter: ["Filter", "Filter"], state: ["State", "Zustand"], line: ["Line", "Leitung"], from: ["From", "Von"], to: ["To", "An"],
+  duration: ["Duration", "Dauer"], sound: ["Sound", "Ton"], codec: ["Codec", "Codec"], reason: ["Reason", "Grund"],
+  quality: ["Quality", "Qualität"], status: ["Status", "Status"], acts: ["Acts", "Aktionen"],
+  ringing: ["ringing", "klingelt"], connecting: ["connecting", "verbindet"], connected: ["connected", "verbunden"],
+  ended: ["ended", "beendet"], onHold: ["on hold", "gehalten"], muted: ["muted", "stumm"],
+  heldByRemote: ["held by the far end", "von der Gegenstelle gehalten"], noMedia: ["no sound", "kein Ton"], flows: ["flows", "läuft"],
+  hangUp: ["Hang up", "Auflegen"], hold: ["Hold", "Halten"], resume: ["Resume", "Fortsetzen"], mute: ["Mute", "Stumm"],
+  unmute: ["Unmute", "Ton an"], transfer: ["Transfer", "Vermitteln"], transferTo: ["Transfer to", "Vermitteln an"],
+  digits: ["Digits", "Ziffern"], send: ["Send", "Senden"], open: ["Open the call of {0}", "Anruf von {0} öffnen"],
+  done: ["{0}: done", "{0}: erledigt"], goesOn: ["{0}: under way", "{0}: läuft"], failed: ["{0}: {1}", "{0}: {1}"],
+  call: ["Call", "Anruf"], noCall: ["There is no such call.", "Diesen Anruf gibt es nicht."],
+  ladder: ["Ladder", "Ablauf"], ladderAsText: ["As text", "Als Text"], ladderAsPicture: ["As a picture", "Als Bild"],
+  ticketPage: ["Page for a ticket", "Seite für ein Ticket"], pcap: ["Messages as pcapng", "Nachrichten als pcapng"],
+  journal: ["Journal", "Journal"], began: ["Began", "Beginn"], ends: ["Ended", "Ende"], sipCallID: ["Call-ID", "Call-ID"],
+  recordings: ["Recordings", "Aufnahmen"], noRecordings: ["None.", "Keine."],
+  overTime: ["Quality over time", "Qualität über die Zeit"], incoming: ["from the far end", "von der Gegenstelle"],
+  outgoing: ["to the far end", "zur Gegenstelle"], loss: ["Loss", "Verlust"], jitter: ["Jitter", "Jitter"], mos: ["MOS", "MOS"],
+  roundTrip: ["Round trip", "Umlaufzeit"], packets: ["Packets", "Pakete"], heard: ["Heard", "Gehört"], leg: ["Leg", "Seite"],
+  direction: ["Direction", "Richtung"], notMeasured: ["not measured", "nicht gemessen"],
+  number: ["Number", "Nummer"], name: ["Name", "Name"], kind: ["Kind", "Art"], devices: ["Devices", "Geräte"],
+  dnd: ["Do Not Disturb", "Nicht stören"], noDevices: ["none", "keine"], expires: ["{0} s left", "noch {0} s"],
+  startCall: ["Start a call", "Anruf beginnen"], start: ["Call", "Anrufen"], callBack: ["Call back", "Zurückrufen"],
+  outcome: ["Outcome", "Ausgang"], remote: ["Far end", "Gegenstelle"],
+  registration: ["Registration", "Registrierung"], servers: ["Servers", "Server"], down: ["down", "ausgefallen"],
+  ofCalls: ["{0} of {1}", "{0} von {1}"], none: ["None.", "Keine."],
+  version: ["Version", "Version"], run: ["Run", "Lauf"], started: ["Started", "Gestartet"], readers: ["Readers of events", "Leser"],
+  rates: ["Connected, refused and ended calls a second", "Verbundene, abgelehnte und beendete Anrufe je Sekunde"],
+  perSecond: ["a second", "je Sekunde"], refused: ["refused", "abgelehnt"],
+  drain: ["Drain", "Leerlaufen lassen"], reload: ["Read the configuration again", "Konfiguration neu lesen"],
+  drainAsk: ["New calls are refused from then on, until the gateway is started again. Go on?",
+    "Neue Anrufe werden dann abgelehnt, bis das Gateway neu gestartet wird. Fortfahren?"],
+  pause: ["Pause", "Anhalten"], goOn: ["Go on", "Weiter"], time: ["Time", "Zeit"], type: ["Type", "Typ"], details: ["Details", "Einzelheiten"],
+  noRight: ["The login has no scope '{0}'.", "Die Anmeldung hat das Recht '{0}' nicht."],
+};
+
+const language = navigator.languages.some(l => /^en\b/.test(l)) && !/^de\b/.test(navigator.language) ? 0
+  : navigator.languages.some(l => /^de\b/.test(l)) ? 1 : 0;
+document.documentElement.lang = ["en", "de"][language];
+
+/** The words of a key, with values in the place of {0}, {1}. */
+export function t(key, ...values) {
+  const words = table[key]?.[language] ?? key;
+  return words.replace(/\{(\d)\}/g, (_, index) => values[Number(index)] ?? "");
+}
+
+const number = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 2 });
+const clock = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "short", timeStyle: "medium" });
+
+export function figure(value, unit = "") {
+  return value === undefined || value === null ? t("notMeasured") : number.format(value) + unit;
+}
+
+export function date(text) {
+  return text ? clock.format(new Date(text)) : "–";
+}
+
+/** Seconds as 0:07, 12:30 or 1:02:03. */
+export function age(seconds) {
+  const whole = Math.max(0, Math.floor(seconds)), two = n => String(n).padStart(2, "0");
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes}:${two(whole % 60)}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+extension Talks {
+    /// The web console in Debian's Chromium (`Scenarios/console.py`). Its screenshots stay in `.build/screenshots`.
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct ConsoleTests {
+        private struct Stage {
+            let gateway: Gateway, port: UInt16
+            /// Seen in the list of processes as arguments of the scenario: tokens of this test alone.
+            var tokens: [String] = []
+
+            static func start() async throws -> Stage {
+                let ports = try await Ports.take(1)
+                var setup = Gateway.Setup()
+                setup.others = ports
+                setup.settings = ["api: { listen: [\"127.0.0.1:\(ports[0])\"] }", "trace.memory: 8"]
+                return Stage(gateway: try await Gateway.start(setup), port: ports[0])
+            }
+
+            func visit(_ scene: String) throws -> Program {
+                let screenshots = Place.tests.deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/screenshots")
+                return try Program(
+                    Place.python,
+                    [
+                        Place.scenario("console.py"), scene, "http://127.0.0.1:\(port)/", gateway.address, Place.hookswitch,
+                        screenshots.path,
+                    ] + tokens)
+            }
+
+            func play(_ scene: String) async throws {
+                let person = try visit(scene)
+                defer { person.kill() }
+                let code = try await person.exitCode(within: .seconds(180))
+                #expect(code == 0 && person.lines.all.last == "DONE", "\(person.transcript)")
+            }
+        }
+
+        @Test func `calls are seen, held, muted and hung up in the page, as the journal has it`() async throws {
+            let stage = try await Stage.start()
+            try await stage.play("calls")
+            let journal = try await stage.gateway.stop()
+            journal.expectNothingLeft()
+            let kinds = journal.events.map(\.kind)
+            #expect(kinds.count { $0 == "perform.held" } == 2 && kinds.contains("perform.muted") && kinds.contains("dnd.changed"))
+            #expect(kinds.contains("perform.end"), "the page hung up, and not the telephone")
+        }
+
+        @Test(arguments: ["accessible", "hostile", "german"]) func `the page holds`(scene: String) async throws {
+            let stage = try await Stage.start()
+            try await stage.play(scene)
+            try await stage.gateway.stop()
+        }
+
+        @Test func `a page logs in with a token, and has its rights alone`() async throws {
+            var stage = try await Stage.start()
+            for scopes in ["read", "read,control,lines,admin"] {
+                let made = try await Program.run(
+                    Place.hookswitch,
+                    ["token", "create", "t\(stage.tokens.count)", "--scopes", scopes, "--data", stage.gateway.folder.file("data")])
+                stage.tokens.append(try #require(made.lines.first { $0.hasPrefix("hsw_") }, "\(made.lines)"))
+            }
+            try await stage.play("login")
+            try await stage.gateway.stop()
+        }
+
+        @Test func `a gateway that starts again is live again in the page`() async throws {
+            let stage = try await Stage.start(), person = try stage.visit("restart")
+            defer { person.kill() }
+            try await person.line(containing: "RESTART", within: .seconds(60))
+            stage.gateway.program.kill()
+            _ = try await stage.gateway.program.exitCode(within: .seconds(10))
+            try await stage.gateway.startAgain()
+            #expect(try await person.exitCode(within: .seconds(120)) == 0, "\(person.transcript)")
+            try await stage.gateway.stop()
+        }
+    }
+}

@@ -1,0 +1,225 @@
+"""A person with a browser at the web console: SCENE URL SIP-ADDRESS HOOKSWITCH SCREENSHOTS [ARGUMENT ...]
+
+Chromium, without a window. Prints DONE at the end; an assertion that does not hold says what the page showed instead.
+"""
+import pathlib, socket, subprocess, sys, time
+import axe_core_python
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+scene, url, server, hookswitch, folder, *rest = sys.argv[1:]
+shots = pathlib.Path(folder)
+shots.mkdir(parents=True, exist_ok=True)
+
+
+def browser(language="en"):
+    options = Options()
+    options.binary_location = "/usr/bin/chromium"
+    for word in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900", f"--lang={language}"]:
+        options.add_argument(word)
+    options.add_experimental_option("prefs", {"intl.accept_languages": language})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+
+
+def until(what, condition, seconds=20):
+    """Waits for a condition of the page."""
+    def holds(page):
+        try:
+            return condition(page)
+        except Exception:
+            return False
+    try:
+        return WebDriverWait(page, seconds, poll_frequency=0.05).until(holds)
+    except Exception:
+        page.save_screenshot(str(shots / "failed.png"))
+        raise AssertionError(f"{what}; the page shows:\n{page.find_element(By.TAG_NAME, 'body').text}\n{page.get_log('browser')}")
+
+
+def all_of(selector):
+    return page.find_elements(By.CSS_SELECTOR, selector)
+
+
+def rows(place=1):
+    """The rows of the n-th table, as text."""
+    found = all_of("table")
+    return [row for row in found[place - 1].find_elements(By.CSS_SELECTOR, "tbody tr") if row.is_displayed()]
+
+
+def go(view, heading):
+    page.execute_script("location.hash = arguments[0]", f"#/{view}")
+    until(f"the view {view}", lambda _: heading in page.find_element(By.TAG_NAME, "h1").text)
+
+
+def press(words, inside=None):
+    next(b for b in (inside or page).find_elements(By.TAG_NAME, "button") if b.text == words).click()
+
+
+def call(number, seconds):
+    return subprocess.Popen([hookswitch, "call", number, "--server", server, "--duration", str(seconds)], stdout=subprocess.DEVNULL)
+
+
+def quiet():
+    """Nothing went wrong in the page, but what was refused on purpose."""
+    severe = [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE" and "401" not in entry["message"]]
+    assert not severe, severe
+
+
+def calls():
+    page.get(url)
+    until("it is live", lambda _: page.find_element(By.CSS_SELECTOR, ".state").text == "live")
+    assert page.find_element(By.TAG_NAME, "h1").text == "Calls now 0"
+    phone = call("9196", 60)
+    until("the call comes by itself", lambda _: "connected" in rows()[0].text and "flows" in rows()[0].text)
+    row = rows()[0]
+    assert "9196" in row.text and "opus" in row.text, row.text
+    page.save_screenshot(str(shots / "calls.png"))
+    press("Hold", row)
+    until("it is on hold", lambda _: "on hold" in rows()[0].text and "Hold: done" in page.find_element(By.CSS_SELECTOR, ".message").text)
+    press("Resume", rows()[0])
+    until("it goes on", lambda _: "on hold" not in rows()[0].text and "flows" in rows()[0].text)
+
+    rows()[0].find_element(By.TAG_NAME, "a").click()
+    until("its ladder is drawn", lambda _: page.execute_script("return document.querySelector('img.ladder').naturalHeight") > 400)
+    until("its quality is drawn", lambda _: len(all_of(".chart polyline.incoming")[0].get_attribute("points").split()) >= 3)
+    until("it is measured", lambda _: "packets" in rows()[0].text or "heard" in rows()[0].text)
+    page.save_screenshot(str(shots / "call.png"))
+    before = page.execute_script("return document.querySelector('img.ladder').naturalHeight")
+    press("Mute")
+    until("the ladder grows", lambda _: page.execute_script("return document.querySelector('img.ladder').naturalHeight") > before)
+    press("As text")
+    until("the ladder is text", lambda _: "INVITE" in page.find_element(By.TAG_NAME, "pre").text)
+    press("Hang up")
+    until("it has ended", lambda _: "ended" in page.find_element(By.CSS_SELECTOR, ".facts").text)
+    assert phone.wait(20) is not None
+
+    go("calls", "Calls now 0")
+    until("it is among those that ended", lambda _: "9196" in rows(2)[0].text)
+    for view, heading in [("lines", "Lines"), ("trunks", "Trunks"), ("events", "Events"), ("server", "Server"), ("recents/1001", "Recent calls of 1001")]:
+        go(view, heading)
+        if view == "lines":
+            until("a line", lambda _: any("Alice" in row.text for row in rows()))
+            all_of("input[type=checkbox]")[0].click()
+            until("Do Not Disturb is on", lambda _: "Do Not Disturb: done" in page.find_element(By.CSS_SELECTOR, ".message").text)
+        if view == "events":
+            until("the events", lambda _: any("line.dnd" in row.text for row in rows()))
+        page.save_screenshot(str(shots / f"{view.split('/')[0]}.png"))
+    quiet()
+
+
+def accessible():
+    """No fault that axe calls serious, in light and dark."""
+    page.get(url)
+    phone = call("9196", 60)
+    until("a call", lambda _: "connected" in rows()[0].text)
+    identity = rows()[0].get_attribute("data-call")
+    axe = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+    for colours in ["light", "dark"]:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": colours}]})
+        for view in ["calls", f"call/{identity}", "lines", "trunks", "events", "server"]:
+            page.execute_script("location.hash = arguments[0]", f"#/{view}")
+            until("a heading", lambda _: page.find_element(By.TAG_NAME, "h1").text != "")
+            page.execute_script(axe)
+            found = page.execute_async_script("axe.run().then(arguments[0])")
+            assert found["passes"], "axe checked nothing"
+            faults = [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found["violations"] if rule["impact"] in ("serious", "critical")]
+            assert not faults, (view, colours, faults)
+        page.save_screenshot(str(shots / f"server-{colours}.png"))
+    phone.terminate()
+    phone.wait(20)
+
+
+def hostile():
+    """A caller whose name is a page of its own."""
+    page.get(url)
+    name = "%3Cimg%20src=x%20onerror=hacked()%3E" + "x" * 900
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wire:
+        wire.bind(("127.0.0.1", 0))
+        wire.settimeout(10)
+        port, (host, to) = wire.getsockname()[1], server.split(":")
+        body = f"v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=<script>hacked()</script>\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio {port} RTP/AVP 0\r\n"
+        display = '\\"><img src=x onerror=hacked()>\u202e<script>hacked()</script>'
+
+        def send(method, sequence, tag="", content="", branch="a"):
+            lines = [
+                f"{method} sip:9196@{server} SIP/2.0", f"Via: SIP/2.0/UDP 127.0.0.1:{port};branch=z9hG4bK{branch}", "Max-Forwards: 70",
+                f'From: "{display}" <sip:{name}@127.0.0.1>;tag=1', f"To: <sip:9196@{server}>{tag}", "Call-ID: <script>hacked()</script>@x",
+                f"CSeq: {sequence} {method}", f"Contact: <sip:x@127.0.0.1:{port}>", "User-Agent: <svg onload=hacked()>",
+            ] + (["Content-Type: application/sdp"] if content else []) + [f"Content-Length: {len(content)}", "", content]
+            wire.sendto("\r\n".join(lines).encode(), (host, int(to)))
+
+        send("INVITE", 1, content=body)
+        while not (answer := wire.recv(65_536).decode()).startswith("SIP/2.0 200"):
+            assert answer[8] in "1", answer
+        tag = next(line for line in answer.split("\r\n") if line.lower().startswith("to:")).split(">", 1)[1]
+        send("ACK", 1, tag, branch="b")
+        until("the call is listed", lambda _: "img" in rows()[0].text)
+        identity = rows()[0].get_attribute("data-call")
+        for view in ["calls", f"call/{identity}"]:
+            page.execute_script("location.hash = arguments[0]", f"#/{view}")
+            until("the name is text", lambda _: "onerror" in page.find_element(By.TAG_NAME, "main").text)
+            page.save_screenshot(str(shots / f"hostile-{view.split('/')[0]}.png"))
+            assert not all_of("main img:not(.ladder), main script, main svg[onload]"), "its markup became elements"
+            assert page.execute_script("return document.documentElement.scrollWidth") <= 1_280, "the name breaks the page"
+        assert page.execute_script("return typeof hacked") == "undefined"
+        page.execute_script("const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s)")
+        assert page.execute_script("return typeof hacked") == "undefined", "the policy lets scripts of others run"
+        send("BYE", 2, tag, branch="c")
+
+
+def login():
+    """rest: a token that reads, and one for everything."""
+    page.get(url)
+    until("a form", lambda _: all_of("#token"))
+    page.find_element(By.ID, "token").send_keys("hsw_wrong")
+    press("Log in")
+    until("it is refused", lambda _: "no token of this gateway" in page.find_element(By.CSS_SELECTOR, "[role=alert]").text)
+    page.save_screenshot(str(shots / "login.png"))
+    for token, may in [(rest[0], False), (rest[1], True)]:
+        page.find_element(By.ID, "token").clear()
+        page.find_element(By.ID, "token").send_keys(token)
+        press("Log in")
+        until("it is live", lambda _: page.find_element(By.CSS_SELECTOR, ".state").text == "live")
+        phone = call("9196", 60)
+        until("a call", lambda _: "connected" in rows()[0].text)
+        until("it may hang up, or not", lambda _: all_of("td.acts button.danger")[0].is_enabled() == may)
+        assert token not in page.page_source and page.execute_script("return document.cookie") == "", "the token is kept"
+        phone.terminate()
+        phone.wait(20)
+        until("it has gone", lambda _: page.find_element(By.TAG_NAME, "h1").text == "Calls now 0")
+        press("Log out")
+        until("a form", lambda _: all_of("#token"))
+
+
+def restart():
+    """The test restarts the gateway when this says so."""
+    page.get(url)
+    until("it is live", lambda _: page.find_element(By.CSS_SELECTOR, ".state").text == "live")
+    phone = call("9196", 60)
+    until("a call", lambda _: "connected" in rows()[0].text)
+    print("RESTART", flush=True)
+    until("it is away", lambda _: page.find_element(By.CSS_SELECTOR, ".state").get_attribute("data-state") == "away", 60)
+    until("it is live again", lambda _: page.find_element(By.CSS_SELECTOR, ".state").text == "live", 60)
+    until("the call of before has gone", lambda _: page.find_element(By.TAG_NAME, "h1").text == "Calls now 0")
+    phone.terminate()
+    phone.wait(20)
+    phone = call("9196", 5)
+    until("a call of the new run", lambda _: "connected" in rows()[0].text)
+    phone.wait(20)
+
+
+def german():
+    page.get(url)
+    until("the page is German", lambda _: page.find_element(By.TAG_NAME, "h1").text == "Anrufe jetzt 0")
+    assert page.execute_script("return document.documentElement.lang") == "de"
+
+
+page = browser("de" if scene == "german" else "en")
+try:
+    {"calls": calls, "accessible": accessible, "hostile": hostile, "login": login, "restart": restart, "german": german}[scene]()
+    print("DONE", flush=True)
+finally:
+    page.quit()
