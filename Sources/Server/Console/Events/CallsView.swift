@@ -47,6 +47,7 @@ struct CallsView {
         for call in calls.values where call.phase != .ended {
             calls[call.id]?.phase = .ended
             calls[call.id]?.endReason = "gatewayKilled"
+            calls[call.id]?.endedBy = CallEnder.gateway.text
             noteEnd(of: call.id)
         }
     }
