@@ -184,6 +184,39 @@ extension RealTime {
                     && answer.body["status"] as? Int == status)
         }
 
+        @Test func `requests, connections and readers are counted in the metrics`() throws {
+            func figures() throws -> [String: Double] {
+                try Exposition(PrometheusText(.idle, service: ServiceFigures(api: server.figures)).text).values
+            }
+            #expect(try ask("GET", "/v1/server").status == 200 && ask("GET", "/v1/nothing").status == 404)
+            #expect(try ask("POST", "/v1/transactions", "{").status == 400)
+            let malformed = try visitor()
+            malformed.write("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            #expect(malformed.readToEnd()?.hasPrefix("HTTP/1.1 400") == true)
+            let stream = try visitor(), socket = try SocketVisitor(to: try #require(server.addresses.first), "/v1/events")
+            stream.write(Self.request("GET", "/v1/events", nil))
+            #expect(stream.read(until: "retry: 1000").hasPrefix("HTTP/1.1 200") && socket.status == 101)
+            try wait { (try? figures())?["hookswitch_api_connections"] == 2 }
+            let read = try figures()
+            for (method, status, count) in [
+                ("GET", "2xx", 2), ("GET", "1xx", 1), ("GET", "4xx", 1), ("POST", "4xx", 1), ("POST", "2xx", 0), ("other", "5xx", 0),
+            ] {
+                let labels = "{method=\"\(method)\",status=\"\(status)\"}"
+                #expect(read["hookswitch_api_requests_total" + labels] == Double(count), "\(labels)")
+            }
+            #expect(read["hookswitch_api_connections_total"] == 6 && read["hookswitch_api_refused_total{cause=\"malformed\"}"] == 1)
+            for transport in ["sse", "websocket"] {
+                #expect(read["hookswitch_api_event_readers{transport=\"\(transport)\"}"] == 1)
+                #expect(read["hookswitch_api_slow_readers_total{transport=\"\(transport)\"}"] == 0)
+            }
+            let sent = try #require(read["hookswitch_api_sent_bytes_total"])
+            tell(1, .reportIncoming)
+            tell(2, .reportIncomingAccepted)
+            let event = try #require(socket.text())
+            #expect(try figures()["hookswitch_api_sent_bytes_total"].map { $0 >= sent + Double(event.utf8.count) } == true)
+            #expect(!PrometheusText(.idle).text.contains("hookswitch_api_"))
+        }
+
         @Test func `actions become those of CallKit, in their order`() throws {
             let id = Self.call.uuidString,
                 text =

@@ -9,7 +9,7 @@ import Runtime
 ///
 /// Thread-safe. It is made before the gateway, whose events it hears from the first on, and serves for as long as it is kept.
 public final class ControlServer: Sendable {
-    private let lane: Lane<ControlHost>
+    let lane: Lane<ControlHost>
     private let feed: EventFeed
     /// The TCP addresses that it listens on, with the ports that the kernel chose.
     public let addresses: [SocketAddress]

@@ -19,7 +19,8 @@ final class HTTPConnection {
 
     /// Facts of the request that is being answered.
     struct Exchange {
-        var method: HTTPRequest.Method
+        /// nil: it was no request.
+        var method: HTTPRequest.Method?
         var keepsAlive: Bool
         var isOld: Bool
     }
@@ -37,7 +38,7 @@ final class HTTPConnection {
     var state = State.waiting
     /// By when it must have asked; nil while that is not its turn.
     var due: Instant?
-    private(set) var exchange = Exchange(method: .get, keepsAlive: false, isOld: false)
+    private(set) var exchange = Exchange(method: nil, keepsAlive: false, isOld: false)
     /// The client sends nothing more.
     var isHalfClosed = false
     /// Its requests are being worked off.
@@ -61,7 +62,7 @@ final class HTTPConnection {
         [due ?? (state == .upgraded ? socket?.deadline : nil), wire?.deadline, nextPiece].compactMap(\.self).min()
     }
 
-    func begin(_ method: HTTPRequest.Method, keepsAlive: Bool, isOld: Bool) {
+    func begin(_ method: HTTPRequest.Method?, keepsAlive: Bool, isOld: Bool) {
         exchange = Exchange(method: method, keepsAlive: keepsAlive, isOld: isOld)
         (state, due) = (.handling, nil)
     }
