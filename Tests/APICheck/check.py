@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import gzip
 import http.client
 import json
 import pathlib
@@ -183,6 +184,17 @@ def scenario():
     ask("POST", "/v1/server/reload")
 
 
+def check_compression():
+    """What comes in gzip is the same."""
+    plain = ask("GET", "/v1/asyncapi.json")
+    connection = http.client.HTTPConnection(ADDRESS, timeout=60)
+    connection.request("GET", "/v1/asyncapi.json", None, {"Accept-Encoding": "gzip"})
+    answer = connection.getresponse()
+    content = answer.read()
+    expect(answer.getheader("Content-Encoding") == "gzip" and answer.getheader("Vary") == "Accept-Encoding", "it is not compressed")
+    expect(json.loads(gzip.decompress(content)) == plain, "it is another document in gzip")
+
+
 def check_metrics():
     """The figures of the interface itself."""
     connection = http.client.HTTPConnection(METRICS, timeout=60)
@@ -223,6 +235,7 @@ def check(arguments, children):
     children.extend(telephone(arguments, line) for line in ["1001", "1002"])
     scenario()
     check_metrics()
+    check_compression()
     run_schemathesis(arguments)
     ask("POST", "/v1/server/drain")
     refused = ask("POST", "/v1/calls", {"line": "1001", "to": "1002"}, (409,))

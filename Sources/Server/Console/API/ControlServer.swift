@@ -91,7 +91,8 @@ final class ControlHost: LaneResident {
         let api = ControlAPI(version: version, access: access) { [weak lane] work in lane?.post { host, now in work(host.api, now) } }
         self.api = api
         server = try HTTPServer(
-            endpoints, tls: tls, routes: api.routes, refusal: { Problem(unanswered: $0).reply }, admit: { access.decide($0) }, on: lane)
+            endpoints, tls: tls, routes: api.routes, isCompressing: true, refusal: { Problem(unanswered: $0).reply },
+            admit: { access.decide($0) }, on: lane)
     }
 
     var deadline: Instant? { [api.deadline, server.deadline].compactMap(\.self).min() }

@@ -32,6 +32,7 @@ final class HTTPServer: LaneResident {
     private unowned let lane: any LaneDoor
     private let routes: HTTPRoutes
     private let limits: Limits
+    private let isCompressing: Bool
     private let refusal: (HTTPResponse.Status) -> HTTPReply
     private let admit: (HTTPAsk) -> AccessControl.Decision
     private var listeners: [TCPListener] = []
@@ -50,17 +51,18 @@ final class HTTPServer: LaneResident {
     ///   - tls: of the sessions of TLS endpoints.
     ///   - routes: what it answers.
     ///   - limits: of all clients.
+    ///   - isCompressing: content goes in gzip to clients that take it, where it pays.
     ///   - refusal: the answer to what no route answers: no such path, no such method, or no request as HTTP has it.
     ///   - admit: who may do what; asked before a route.
     ///   - lane: the lane that it lives on.
     init(
-        _ endpoints: [Endpoint], tls: TLSContexts? = nil, routes: HTTPRoutes, limits: Limits = Limits(),
+        _ endpoints: [Endpoint], tls: TLSContexts? = nil, routes: HTTPRoutes, limits: Limits = Limits(), isCompressing: Bool = false,
         refusal: @escaping (HTTPResponse.Status) -> HTTPReply = { HTTPReply($0) },
         admit: @escaping (HTTPAsk) -> AccessControl.Decision = { _ in .granted(.everything) },
         on lane: any LaneDoor
     ) throws(SocketError) {
         (self.lane, self.tls, self.routes, self.limits, self.refusal) = (lane, tls, routes, limits, refusal)
-        self.admit = admit
+        (self.admit, self.isCompressing) = (admit, isCompressing)
         for endpoint in endpoints {
             let listener = try listen(endpoint)
             listeners.append(listener)
@@ -188,11 +190,11 @@ extension HTTPServer {
             case .wantsContinue: send(HTTPWriter.continues, to: connection, at: now)
             case .refused(let status):
                 counts.refused += 1
-                connection.begin(nil, keepsAlive: false, isOld: false)
+                connection.begin(nil)
                 answer(connection.id, refusal(status), at: now)
             case .request(let request):
                 counts.requests += 1
-                connection.begin(request.head.method, keepsAlive: request.keepsAlive, isOld: request.isOld)
+                connection.begin(request)
                 dispatch(request, from: connection, at: now)
             }
         }
@@ -227,6 +229,7 @@ extension HTTPServer {
     func answer(_ id: UInt64, _ reply: HTTPReply, at now: Instant) {
         guard let connection = connections[id], connection.state == .handling else { return }
         let exchange = connection.exchange, stays = exchange.keepsAlive && !connection.isHalfClosed
+        let reply = isCompressing ? reply.coded(for: exchange) : reply
         counts.answers.note(exchange.method, reply.status)
         send(HTTPWriter.bytes(of: reply, to: exchange.method ?? .get, keepsAlive: stays, date: Self.date), to: connection, at: now)
         guard stays else { return finish(connection, at: now) }
