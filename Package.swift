@@ -54,12 +54,14 @@ let package = Package(
         .systemLibrary(name: "CCAres", path: "Sources/System/CCAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "COpus", path: "Sources/System/COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .systemLibrary(name: "CWslay", path: "Sources/System/CWslay", providers: [.apt(["libwslay-dev"])]),
+        .systemLibrary(name: "CZlib", path: "Sources/System/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "Primitives", path: "Sources/Wire/Primitives", swiftSettings: strict),
 
         .target(name: "SIP", dependencies: ["Primitives"], path: "Sources/Wire/SIP", swiftSettings: strict),
         .target(name: "SDP", dependencies: ["Primitives"], path: "Sources/Wire/SDP", swiftSettings: strict),
         .target(name: "RTP", dependencies: ["Primitives"], path: "Sources/Wire/RTP", swiftSettings: strict),
-        .target(name: "HTTP", dependencies: ["CWslay", "Primitives", .httpTypes], path: "Sources/Wire/HTTP", swiftSettings: strict),
+        .target(
+            name: "HTTP", dependencies: ["CWslay", "CZlib", "Primitives", .httpTypes], path: "Sources/Wire/HTTP", swiftSettings: strict),
         .target(name: "Audio", dependencies: ["COpus", "Primitives"], path: "Sources/Wire/Audio", swiftSettings: strict),
         .target(name: "AVFoundation", path: "Sources/Apple/AVFoundation", swiftSettings: strict),
         .target(name: "PushKit", path: "Sources/Apple/PushKit", swiftSettings: strict),
@@ -193,7 +195,7 @@ let package = Package(
         tests("SDP"),
         tests("RTP"),
         tests("Audio"),
-        tests("HTTP"),
+        tests("HTTP", ["CZlib"]),
         tests("CallKit", ["AVFoundation", "Intents", "PushKit", "UIKit"]),
         .testTarget(
             name: "CallKitSourceTests", dependencies: ["AVFoundation", "CallKit", "Intents", "PushKit", "UIKit"],

@@ -62,7 +62,7 @@ build_release() {
 }
 
 # What the package links.
-need_build_packages() { need_packages libssl-dev libopus-dev libsqlite3-dev libc-ares-dev libwslay-dev pkg-config; }
+need_build_packages() { need_packages libssl-dev libopus-dev libsqlite3-dev libc-ares-dev libwslay-dev zlib1g-dev pkg-config; }
 
 # choose_namespace: what runs a command in a network namespace of its own, in namespace; false where this machine permits none.
 choose_namespace() {

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import gzip
 import http.client
 import json
 import pathlib
@@ -20,7 +21,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # names of its own models
     from asyncapi3 import AsyncAPI3
 
-ADDRESS = "127.0.0.1:8080"
+ADDRESS, METRICS = "127.0.0.1:8080", "127.0.0.1:9464"
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,"
     "negative_data_rejection,unsupported_method,allow_header_conformance"
@@ -146,7 +147,7 @@ class Socket(threading.Thread):
 
 def serve(arguments):
     data = arguments.work / "data"
-    server = Child([arguments.hookswitch, "serve", "--config", arguments.config, "--data", str(data), "--api-listen", ADDRESS])
+    server = Child([arguments.hookswitch, "serve", "--config", arguments.config, "--data", str(data), "--api-listen", ADDRESS, "--metrics-listen", METRICS])
     server.says("is ready")
     return server
 
@@ -170,6 +171,8 @@ def scenario():
         outcome = ask("POST", f"/v1/calls/{call}/{verb}", {"wait": "performed", **body})
         expect(outcome["state"] == "performed", f"{verb}: {outcome}")
     ask("POST", f"/v1/calls/{call}/end", {"wait": "performed"})
+    ended = ask("GET", f"/v1/calls/{call}")
+    expect((ended["endedBy"], ended["q850"]) == ("local", 16), f"the end of a call that was ended here: {ended}")
     taken = ask("POST", "/v1/calls", {**start, "transaction": str(uuid.uuid4())}, (409,))
     expect(taken["code"] == "callUUIDAlreadyExists", f"a call under the UUID of one that ended: {taken}")
     refused = {"line": "1001", "actions": [{"type": "CXEndCallAction", "call": str(uuid.uuid4())}]}
@@ -179,6 +182,30 @@ def scenario():
     ask("PUT", "/v1/lines/1003/dnd", {"on": False})
     ask("DELETE", "/v1/lines/1003/blocked/%2B15550100")
     ask("POST", "/v1/server/reload")
+
+
+def check_compression():
+    """What comes in gzip is the same."""
+    plain = ask("GET", "/v1/asyncapi.json")
+    connection = http.client.HTTPConnection(ADDRESS, timeout=60)
+    connection.request("GET", "/v1/asyncapi.json", None, {"Accept-Encoding": "gzip"})
+    answer = connection.getresponse()
+    content = answer.read()
+    expect(answer.getheader("Content-Encoding") == "gzip" and answer.getheader("Vary") == "Accept-Encoding", "it is not compressed")
+    expect(json.loads(gzip.decompress(content)) == plain, "it is another document in gzip")
+
+
+def check_metrics():
+    """The figures of the interface itself."""
+    connection = http.client.HTTPConnection(METRICS, timeout=60)
+    connection.request("GET", "/metrics")
+    lines = dict(line.rsplit(" ", 1) for line in connection.getresponse().read().decode().splitlines() if not line.startswith("#"))
+    figure = lambda name, labels="": float(lines[f"hookswitch_api_{name}{labels}"])
+    readers = [figure("event_readers", f'{{transport="{transport}"}}') for transport in ["sse", "websocket"]]
+    expect(readers == [1, 1], f"a stream and a WebSocket are told events, and the metrics say {readers}")
+    expect(figure("requests_total", '{method="POST",status="4xx"}') >= 2, "two transactions were refused")
+    expect(figure("requests_total", '{method="GET",status="1xx"}') == 1, "a WebSocket was opened")
+    expect(figure("sent_bytes_total") > 100_000, "both documents and all events were sent")
 
 
 def run_schemathesis(arguments):
@@ -207,6 +234,8 @@ def check(arguments, children):
     socket.start()
     children.extend(telephone(arguments, line) for line in ["1001", "1002"])
     scenario()
+    check_metrics()
+    check_compression()
     run_schemathesis(arguments)
     ask("POST", "/v1/server/drain")
     refused = ask("POST", "/v1/calls", {"line": "1001", "to": "1002"}, (409,))

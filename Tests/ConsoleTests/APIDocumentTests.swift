@@ -66,6 +66,7 @@ import UserAgent
         guard isFull else { return call }
         (call.remote, call.from, call.to, call.callID, call.codec) = ("1002", "1002", "1001", "x@y", "opus")
         (call.status, call.connected, call.ended, call.endReason) = (200, 1, 2, "remoteEnded")
+        (call.endedBy, call.q850) = ("remote", 16)
         (call.received, call.sent, call.incomingBasis, call.outgoingBasis) = (1, 2, "heard", "heard")
         return call
     }

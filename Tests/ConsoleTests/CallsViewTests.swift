@@ -10,29 +10,14 @@ import Testing
         for kind in kinds { _ = view.note(JournalEvent(sequence: 1, time: .zero, call: call, line: "1001", kind: kind)) }
     }
 
-    @Test func `a UUID stays taken when its call has ended, and when it is shown no more`() {
-        var view = CallsView()
-        let first = CallUUID(UUID()), second = CallUUID(UUID())
-        #expect(!view.isTaken(first))
-        Self.play([.performStart], of: first, into: &view)
-        #expect(view.isTaken(first))
-        Self.play([.callEnded], of: first, into: &view)
-        #expect(view.isTaken(first) && view.calls[first]?.phase == .ended)
-        for _ in 0..<CallsView.mostEnded { Self.play([.performStart, .callEnded], of: CallUUID(UUID()), into: &view) }
-        #expect(view.isTaken(first) && view.calls[first] == nil)
-        #expect(!view.isTaken(second))
-    }
-
-    @Test func `so many UUIDs are remembered, and no more`() {
+    @Test func `so many calls that have ended are shown, and no more`() {
         var view = CallsView()
         let first = CallUUID(UUID())
         Self.play([.performStart, .callEnded], of: first, into: &view)
-        for _ in 1..<(CallsView.mostEnded + CallsView.mostPast) {
-            Self.play([.performStart, .callEnded], of: CallUUID(UUID()), into: &view)
-        }
-        #expect(view.isTaken(first))
+        for _ in 1..<CallsView.mostEnded { Self.play([.performStart, .callEnded], of: CallUUID(UUID()), into: &view) }
+        #expect(view.calls[first]?.phase == .ended && view.calls.count == CallsView.mostEnded)
         Self.play([.performStart, .callEnded], of: CallUUID(UUID()), into: &view)
-        #expect(!view.isTaken(first))
+        #expect(view.calls[first] == nil && view.calls.count == CallsView.mostEnded)
     }
 
     @Test func `calls are in the conversation that an action moved them to, once it was fulfilled`() {

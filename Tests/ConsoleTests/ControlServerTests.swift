@@ -1,6 +1,7 @@
 import CallJournal
 import CallKit
 import Foundation
+import HTTP
 import Media
 import Primitives
 import RTP
@@ -182,6 +183,90 @@ extension RealTime {
             #expect(
                 answer.body["type"] as? String == "urn:hookswitch:problem:\(answer.body["code"] ?? "")"
                     && answer.body["status"] as? Int == status)
+        }
+
+        @Test func `requests, connections and readers are counted in the metrics`() throws {
+            func figures() throws -> [String: Double] {
+                try Exposition(PrometheusText(.idle, service: ServiceFigures(api: server.figures)).text).values
+            }
+            #expect(try ask("GET", "/v1/server").status == 200 && ask("GET", "/v1/nothing").status == 404)
+            #expect(try ask("POST", "/v1/transactions", "{").status == 400)
+            let malformed = try visitor()
+            malformed.write("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            #expect(malformed.readToEnd()?.hasPrefix("HTTP/1.1 400") == true)
+            let stream = try visitor(), socket = try SocketVisitor(to: try #require(server.addresses.first), "/v1/events")
+            stream.write(Self.request("GET", "/v1/events", nil))
+            #expect(stream.read(until: "retry: 1000").hasPrefix("HTTP/1.1 200") && socket.status == 101)
+            try wait { (try? figures())?["hookswitch_api_connections"] == 2 }
+            let read = try figures()
+            for (method, status, count) in [
+                ("GET", "2xx", 2), ("GET", "1xx", 1), ("GET", "4xx", 1), ("POST", "4xx", 1), ("POST", "2xx", 0), ("other", "5xx", 0),
+            ] {
+                let labels = "{method=\"\(method)\",status=\"\(status)\"}"
+                #expect(read["hookswitch_api_requests_total" + labels] == Double(count), "\(labels)")
+            }
+            #expect(read["hookswitch_api_connections_total"] == 6 && read["hookswitch_api_refused_total{cause=\"malformed\"}"] == 1)
+            for transport in ["sse", "websocket"] {
+                #expect(read["hookswitch_api_event_readers{transport=\"\(transport)\"}"] == 1)
+                #expect(read["hookswitch_api_slow_readers_total{transport=\"\(transport)\"}"] == 0)
+            }
+            let sent = try #require(read["hookswitch_api_sent_bytes_total"])
+            tell(1, .reportIncoming)
+            tell(2, .reportIncomingAccepted)
+            let event = try #require(socket.text())
+            #expect(try figures()["hookswitch_api_sent_bytes_total"].map { $0 >= sent + Double(event.utf8.count) } == true)
+            #expect(!PrometheusText(.idle).text.contains("hookswitch_api_"))
+        }
+
+        /// Head and content of the answer to a request that may be compressed.
+        private func raw(_ method: String, _ path: String, _ fields: String, _ body: String? = nil) throws -> (head: String, body: [UInt8])
+        {
+            let visitor = try visitor()
+            visitor.write(Self.request(method, path, body, fields))
+            var bytes: [UInt8] = []
+            while let more = visitor.read() { bytes += more }
+            let split = try #require(bytes.firstRange(of: Array("\r\n\r\n".utf8)))
+            return (String(decoding: bytes[..<split.upperBound], as: UTF8.self), Array(bytes[split.upperBound...]))
+        }
+
+        @Test func `long answers to reads are compressed for who takes it, and no others`() throws {
+            let path = "/v1/asyncapi.json", gzip = "Accept-Encoding: br, gzip\r\n"
+            let plain = try raw("GET", path, ""), coded = try raw("GET", path, gzip), head = try raw("HEAD", path, gzip)
+            #expect(plain.head.contains("Vary: Accept-Encoding\r\n") && !plain.head.contains("Content-Encoding"))
+            let compressed = try #require(Gzip.compressed(plain.body))
+            #expect(coded.body == compressed && compressed.count < plain.body.count / 4)
+            for line in [
+                "Content-Encoding: gzip", "Vary: Accept-Encoding", "Content-Length: \(compressed.count)", "Content-Type: application/json",
+            ] {
+                #expect(coded.head.contains("\r\n\(line)\r\n") && head.head.contains("\r\n\(line)\r\n"), "\(line)")
+            }
+            #expect(head.body.isEmpty)
+            #expect(try raw("GET", path, "Accept-Encoding: gzip;q=0, *\r\n").body == plain.body)
+            let short = try raw("GET", "/v1/server", gzip)
+            #expect(!short.head.contains("Content-Encoding") && !short.head.contains("Vary"))
+            let missing = try raw("GET", "/v1/nothing", gzip)
+            #expect(missing.head.hasPrefix("HTTP/1.1 404") && !missing.head.contains("Content-Encoding"))
+        }
+
+        @Test func `an answer that may carry a secret, has a tag or is a part is not compressed`() {
+            let long = [UInt8](repeating: 0x20, count: 2_000)
+            func coded(_ method: HTTPRequest.Method, _ fields: HTTPFields = [:], type: String = "application/json") -> HTTPReply {
+                let exchange = HTTPConnection.Exchange(method: method, keepsAlive: true, isOld: false, takesGzip: true)
+                return HTTPReply(.ok, body: long, type: type, fields: fields).coded(for: exchange)
+            }
+            #expect(coded(.get).fields[.contentEncoding] == "gzip" && coded(.get).body.count < 100)
+            #expect(coded(.get, [.vary: "Accept"]).fields[.vary] == "Accept, Accept-Encoding")
+            for (method, fields) in [
+                (.post, [:]), (.delete, [:]), (.get, [.setCookie: "a=b"]), (.get, [.eTag: "\"a\""]), (.get, [.contentRange: "bytes 0-1/2"]),
+            ] as [(HTTPRequest.Method, HTTPFields)] {
+                let reply = coded(method, fields)
+                #expect(reply.body == long && reply.fields[.contentEncoding] == nil && reply.fields[.vary] == nil, "\(method) \(fields)")
+            }
+            for (type, isCoded) in [
+                ("audio/wav", false), ("application/x-pcapng", false), ("image/svg+xml", true), ("text/html; charset=utf-8", true),
+            ] {
+                #expect((coded(.get, type: type).fields[.contentEncoding] != nil) == isCoded, "\(type)")
+            }
         }
 
         @Test func `actions become those of CallKit, in their order`() throws {

@@ -241,6 +241,7 @@ import Testing
         #expect(hub.view.calls[Self.call]?.phase == .ringing)
         hub.accept(Self.run("b"), at: .zero)
         #expect(hub.view.calls[Self.call]?.phase == .ended && hub.view.calls[Self.call]?.endReason == "gatewayKilled")
+        #expect(hub.view.calls[Self.call]?.endedBy == "gateway" && hub.view.calls[Self.call]?.q850 == nil)
         let others = (1...1_000).flatMap { number in
             let call = CallUUID(high: 7, low: UInt64(number))
             return [Self.event(UInt64(2 * number), .performStart, call: call), Self.event(UInt64(2 * number + 1), .callEnded, call: call)]

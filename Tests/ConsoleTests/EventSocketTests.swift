@@ -170,6 +170,7 @@ extension RealTime {
                 }
             }
             #expect(ids == (1...last).map { "01234567.\($0)" } && connections > 1)
+            #expect(bench.server.figures.map { $0.counts.slowSockets > 0 && $0.counts.slowStreams == 0 } == true)
         }
 
         // MARK: Tickets

@@ -147,7 +147,8 @@ extension RealTime {
             #expect(visitor.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
             let piece = [UInt8](repeating: 0x61, count: 65_536)
             desk.lane.sync { desk, now in for _ in 0..<1_000 { desk.stream?.send(piece, at: now) } }
-            #expect(desk.lane.sync { desk, _ in desk.server.counts.stalled } == 1)
+            let counts = try #require(desk.lane.sync { desk, _ in desk.server.counts })
+            #expect(counts.stalled == 1 && counts.slowStreams == 1 && counts.slowSockets == 0)
             #expect(desk.lane.sync { desk, _ in desk.streamsEnded } == 1)
             withExtendedLifetime(visitor) {}
         }

@@ -7,7 +7,7 @@ import Testing
     static let groups: [String: [String: Int]] = [
         "Wire": ["Primitives": 0, "SIP": 1, "SDP": 1, "RTP": 1, "Audio": 1, "HTTP": 1],
         "Apple": ["AVFoundation": 0, "PushKit": 0, "Intents": 0, "UIKit": 1, "CallKit": 1],
-        "System": ["CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "CWslay": 0, "Runtime": 2],
+        "System": ["CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "CWslay": 0, "CZlib": 0, "Runtime": 2],
         "Engines": ["CallJournal": 2, "UserAgent": 3, "Media": 3],
         "Client": ["HookswitchClient": 3],
         "Calls": ["Calls": 4],

@@ -93,6 +93,13 @@ public struct EndCause: Equatable, Sendable {
         return cause
     }
 
+    /// The cause of Q.850, 1 to 127: that of its reasons, or the one that stands for a status among them; nil where none is known.
+    public var q850: Int? {
+        let known = reasons.first { $0.isQ850 && $0.cause != nil }?.cause
+        let cause = known ?? reasons.first { $0.isSIP && $0.cause ?? 0 >= 400 }?.cause.flatMap(StatusTable.q850(forStatus:))
+        return cause.flatMap { (1...127).contains($0) ? $0 : nil }
+    }
+
     /// The reasons that may stand in a response.
     public var responseReasons: [Reason] { reasons.filter(\.isQ850) }
 }

@@ -7,9 +7,16 @@ import Primitives
 package final class LineJournal: CallSystemJournal {
     private let journal: Journal
     private let line: Text
-    package init(_ journal: Journal, line: Text) {
+    private let ending: (UUID) -> LegEnding?
+
+    /// - Parameters:
+    ///   - journal: where it writes.
+    ///   - line: the number of the line.
+    ///   - ending: of the leg of a call, asked for when the call has ended; nil: nothing is told of it.
+    package init(_ journal: Journal, line: Text, ending: @escaping (UUID) -> LegEnding? = { _ in nil }) {
         self.journal = journal
         self.line = line
+        self.ending = ending
     }
 
     package func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
@@ -30,7 +37,7 @@ package final class LineJournal: CallSystemJournal {
         case .actionFailed(let action): completed(.actionFailed, action, now)
         case .actionVoided(let action): completed(.actionFailed, action, now, cause: "call-ended")
         case .actionTimedOut(let action): completed(.actionTimedOut, action, now)
-        case .callEnded(let call, let end): write(.callEnded, call, now, [.reason: .init(end.name)])
+        case .callEnded(let call, let end): ended(call, end, now)
         case .sessionActivated(let session, let calls):
             write(.sessionActivated, calls.first, now, [.session: .init(session.text(of: line))])
         case .sessionDeactivated(let session, let last): write(.sessionDeactivated, last, now, [.session: .init(session.text(of: line))])
@@ -48,6 +55,16 @@ package final class LineJournal: CallSystemJournal {
         details.add(.transaction, .init(transaction.uuid))
         if let code { details.add(.code, .init(code)) } else { details.add(.actions, .actions(transaction.actions)) }
         write(kind, transaction.actions.first?.call, now, details)
+    }
+
+    private func ended(_ call: UUID, _ end: CallEnd, _ now: Instant) {
+        var details = journal.makeDetails()
+        details.add(.reason, .init(end.name))
+        if let ending = ending(call) {
+            details.add(.endedBy, .init(ending.ender(of: end).text))
+            details.add(.q850, ending.cause?.q850.map { .init($0) })
+        }
+        write(.callEnded, call, now, details)
     }
 
     private func performed(_ action: CallAction, _ now: Instant) {

@@ -8,6 +8,8 @@ extension HookswitchClient {
         public enum Direction: String, Codable, Sendable { case incoming, outgoing }
         /// Its progress.
         public enum State: String, Codable, Sendable { case ringing, connecting, connected, ended }
+        /// The side that ended it: an end action of ours, the far end, or neither (a failure, or a limit).
+        public enum Ender: String, Codable, Sendable { case local, remote, gateway }
         /// The sound of both directions, when it had stopped.
         public struct Media: Codable, Hashable, Sendable {
             /// Packets.
@@ -37,6 +39,9 @@ extension HookswitchClient {
         public var began: Date, connected: Date?, ended: Date?
         /// A CXCallEndedReason, or what CallKit did.
         public var endReason: String?
+        public var endedBy: Ender?
+        /// The number of a cause of Q.850; nil where none is known.
+        public var q850: Int?
         public var media: Media?
     }
 

@@ -170,7 +170,10 @@ extension JournalEvent.Kind {
         case .actionFailed:
             .init("The delegate could not, or its call was over.", [.always(.action), .always(.class), .maybe(.created), .maybe(.cause)])
         case .actionTimedOut: .init("The delegate took too long.", [.always(.action), .always(.class), .maybe(.created)])
-        case .callEnded: .init("CallKit's call is gone: once for every call that existed.", [.maybe(.reason)])
+        case .callEnded:
+            .init(
+                "CallKit's call is gone: once for every call that existed.",
+                [.maybe(.reason), .maybe(.endedBy), .maybe(.q850, "of a Reason header, or that of the status; absent where none is known")])
 
         case .mediaReserved: .init("A port number left the pool; no socket.", [.always(.port), .maybe(.rtcpPort)])
         case .mediaRefused:

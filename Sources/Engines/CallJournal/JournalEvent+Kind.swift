@@ -115,6 +115,7 @@ extension JournalEvent {
         case remoteLost, remoteExpected, remoteLoss, remoteJitter, remoteMOS
         case roundTrip
         case added, changed, removed
+        case endedBy, q850
     }
 }
 

@@ -66,6 +66,8 @@ extension JournalEvent.Key {
         case .added: "numbers of lines that are new, with spaces between them; at most twenty"
         case .changed: "numbers of lines that changed, in the same way"
         case .removed: "numbers of lines that are gone, in the same way"
+        case .endedBy: "`local`, an end action; `remote`, the far end; `gateway`, a failure or a limit"
+        case .q850: "the cause in the words of Q.850, a number from 1 to 127"
         }
     }
     /// Its value is a number; text otherwise.
@@ -73,7 +75,7 @@ extension JournalEvent.Key {
         switch self {
         case .status, .cseq, .retransmission, .created, .on, .onHold, .port, .rtcpPort, .packets, .received, .firstSent, .lastSent, .code,
             .count, .oneWay, .expires, .calls, .lost, .expected, .loss, .jitter, .mos, .remoteLost, .remoteExpected, .remoteLoss,
-            .remoteJitter, .remoteMOS, .roundTrip:
+            .remoteJitter, .remoteMOS, .roundTrip, .q850:
             true
         default: false
         }

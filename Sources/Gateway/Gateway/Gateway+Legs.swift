@@ -100,7 +100,9 @@ extension Gateway: LegContext {
         switch timer {
         case .ring: leg.end(.reported(leg.state == .early ? .unanswered : .failed, .ringTimeout))
         case .resume: if leg.call.isHeld { leg.line.calls.setHeld(leg.uuid, false) }
-        case .duration: end(leg, .maximumDuration)
+        case .duration:
+            leg.ending.ender = .gateway
+            end(leg, .maximumDuration)
         case .firstMedia: leg.heardNothing()
         case .hunt: ringing.hunt(for: leg.uuid)
         case .application: applications.advance(leg)
@@ -114,8 +116,8 @@ extension Gateway: LineListener {
     func systemActs(on call: UUID, _ cause: SystemCause, of line: Line) {
         guard let leg = line.legs[call], leg.endCause == nil else { return }
         switch cause {
-        case .ringTimeout: leg.endCause = .ringTimeout
-        case .answerTimeout: leg.endCause = .answerTimeout
+        case .ringTimeout: (leg.endCause, leg.ending.ender) = (.ringTimeout, .gateway)
+        case .answerTimeout: (leg.endCause, leg.ending.ender) = (.answerTimeout, .gateway)
         case .automaticHold, .automaticResume: break
         }
     }

@@ -23,6 +23,7 @@ final class CallTable {
     /// Their calls are over, and the last answers on the wire still to come.
     private var lingering: [Leg] = []
     private(set) var endedDialogs = EndedDialogs()
+    private var endedCalls = EndedCalls()
     private var mediaIDs: UInt64 = 0
     /// Calls that ended, by how.
     private(set) var endCounts: [CallEnd: UInt64] = [:]
@@ -54,6 +55,9 @@ final class CallTable {
     /// The leg of a session; nil for one that is over and waits for its last answers.
     func leg(of session: InviteSession?) -> Leg? { (session?.delegate as? Leg).flatMap { leg($0.uuid) } }
 
+    /// Whether a call has this UUID, or had it.
+    func isTaken(_ call: UUID) -> Bool { leg(call) != nil || endedCalls.contains(call) }
+
     /// Whether there may be another leg.
     var hasRoom: Bool { legCount < limit }
 
@@ -71,8 +75,14 @@ final class CallTable {
         if let origin = leg.origin { callOfAttempt[origin.attempt] = leg.uuid }
     }
 
-    /// The system never had its call, or has it no more.
+    /// The system refused its call, or has it no more. No other call gets its UUID.
     func discard(_ leg: Leg) {
+        withdraw(leg)
+        endedCalls.add(leg.uuid)
+    }
+
+    /// Nothing of its call has happened: another may have its UUID.
+    func withdraw(_ leg: Leg) {
         if let figures = leg.media.finish(at: turn.now) { mediaTotals.add(figures) }
         leg.line.legs[leg.uuid] = nil
         legs[leg.uuid] = nil

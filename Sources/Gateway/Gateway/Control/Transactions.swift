@@ -44,7 +44,7 @@ final class Transactions {
     ) throws(TransactionOrderError) -> CXCallAction {
         switch action {
         case .start(let call, let request):
-            guard call.map({ table.leg($0) == nil }) ?? true else { throw .refused(.callUUIDAlreadyExists) }
+            guard call.map({ !table.isTaken($0) }) ?? true else { throw .refused(.callUUIDAlreadyExists) }
             do throws(CallRequestError) {
                 let start = try originations.prepare(request, of: line, as: call, isDraining: isDraining)
                 starts.append(start)

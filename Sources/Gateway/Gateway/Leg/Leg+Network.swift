@@ -45,7 +45,7 @@ extension Leg: InviteSessionDelegate {
     private func cancelled(_ reasons: [Reason]) {
         guard direction == .incoming, state != .ended else { return }
         let cause = EndCause(status: 487, reasons: reasons)
-        end(.reported(StatusTable.endedReason(cancel: reasons), cause, tellsPeer: false))
+        farEndEnded(StatusTable.endedReason(cancel: reasons), cause)
     }
 
     // MARK: Outgoing
@@ -104,7 +104,8 @@ extension Leg: InviteSessionDelegate {
         if status == 430 && context.table.lineReached(by: self) != nil || response == nil && !reach.hasSpoken {
             context.leg(self, did: .flowFailed)
         }
-        end(.reported(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause, tellsPeer: false))
+        let reason = StatusTable.endedReason(status: status, sawProvisional: sawProvisional)
+        if response == nil { end(.reported(reason, cause, tellsPeer: false)) } else { farEndEnded(reason, cause) }
     }
 
     /// As long as another server is waited for (RFC 3263 §4.3), where there is one.
@@ -132,7 +133,13 @@ extension Leg: InviteSessionDelegate {
 
     private func farEndHungUp(_ reasons: [Reason]) {
         let passed = reasons.isEmpty ? EndCause.normalClearing : EndCause(status: 480, reasons: reasons)
-        end(.reported(StatusTable.endedReason(bye: reasons), passed, tellsPeer: false))
+        farEndEnded(StatusTable.endedReason(bye: reasons), passed)
+    }
+
+    private func farEndEnded(_ reason: CXCallEndedReason, _ cause: EndCause) {
+        guard state != .ended else { return }
+        ending.ender = .remote
+        end(.reported(reason, cause, tellsPeer: false))
     }
 
     /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away, and one in

@@ -48,8 +48,7 @@ final class Leg {
     /// The state of its dialog, and what was agreed.
     var call: CallSession
     var media: LegMedia
-    /// Why it ends, as the other side and the other leg are told; set before the end is asked for.
-    var endCause: EndCause?
+    var ending = LegEnding()
     var hold = Hold()
     var sound = Sound()
     /// The identity of the far end, as the other party is told.
@@ -180,6 +179,12 @@ final class Leg {
     }
 
     // MARK: End
+
+    /// Why it ends, as the other side and the other leg are told; set before the end is asked for.
+    var endCause: EndCause? {
+        get { ending.cause }
+        set { ending.cause = newValue }
+    }
 
     /// A user of ours hangs up: the end action follows, and acts.
     func requestEnd(_ cause: EndCause) {

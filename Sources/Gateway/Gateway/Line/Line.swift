@@ -32,7 +32,9 @@ final class Line {
         journal.record(.lineConfigured, line: configuration.number, at: now, [.scope: "perGroup"])
         provider = CXProvider(configuration: Self.providerConfiguration(configuration), system: system)
         calls = CallManager(controller: CXCallController(system: system))
-        let observer = LineObserver(self, LineJournal(journal, line: configuration.number))
+        // Weak: calls that are up end when the line goes.
+        let lineJournal = LineJournal(journal, line: configuration.number) { [weak self] call in self?.legs[call]?.ending }
+        let observer = LineObserver(self, lineJournal)
         self.observer = observer
         system.journal = observer
         let delegate = LineProviderDelegate(line: self)

@@ -53,7 +53,7 @@ final class Originations {
 
     /// Makes the leg of the first device that is to ring. After its start action was requested the others ring, or it is discarded.
     ///
-    /// - Parameter call: its UUID, which no call has; nil: one is drawn.
+    /// - Parameter call: its UUID, which no call has or had; nil: one is drawn.
     func prepare(_ request: CallRequest, of line: Line, as call: UUID?, isDraining: Bool) throws(CallRequestError) -> Start {
         let number = line.configuration.number, dialled = try services.dialled(request, of: line)
         guard !isDraining, table.hasRoom else { throw .noRoom }
@@ -73,7 +73,7 @@ final class Originations {
 
     /// Nothing of it happens.
     func discard(_ start: Start) {
-        table.discard(start.first)
+        table.withdraw(start.first)
         forget(start.first, of: start.id)
     }
 

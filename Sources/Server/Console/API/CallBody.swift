@@ -24,7 +24,7 @@ struct CallBody: Encodable {
     var sipStatus: Int64?
     var codec: String?
     var began: String, connected: String?, ended: String?
-    var endReason: String?
+    var endReason: String?, endedBy: String?, q850: Int64?
     var media: Heard?
 
     /// - Parameter others: of its conversation.
@@ -38,7 +38,7 @@ struct CallBody: Encodable {
         (sipCallID, sipStatus, codec) = (call.callID?.description, call.status, call.codec?.description)
         began = Timestamp(call.begun).description
         (connected, ended) = (call.connected.map { Timestamp($0).description }, call.ended.map { Timestamp($0).description })
-        endReason = call.endReason?.description
+        (endReason, endedBy, q850) = (call.endReason?.description, call.endedBy?.description, call.q850)
         if let received = call.received, let sent = call.sent {
             media = Heard(
                 received: received, sent: sent, incoming: call.incomingBasis?.description, outgoing: call.outgoingBasis?.description)

@@ -129,7 +129,7 @@ extension ControlAPI {
             key = id.uuidString
         }
         desk.request(order, key: key, wait: level, within: patience, responder, at: ask.now) {
-            guard !order.actions.contains(where: isTaken) else {
+            guard !order.actions.contains(where: isShown) else {
                 return desk.note(.failure(.refused(.callUUIDAlreadyExists)), of: key, at: ask.now)
             }
             let post = self.post
@@ -138,10 +138,10 @@ extension ControlAPI {
         return nil
     }
 
-    /// A start under the UUID of a call that there is, or was: in the journal a UUID is that of one call for ever.
-    private func isTaken(_ action: TransactionOrder.Action) -> Bool {
+    /// A start under the UUID of a call that reads show: it may be one of an earlier run, of which the gateway does not know.
+    private func isShown(_ action: TransactionOrder.Action) -> Bool {
         guard case .start(let call?, _) = action else { return false }
-        return hub.view.isTaken(CallUUID(call))
+        return hub.view.calls[CallUUID(call)] != nil
     }
 }
 

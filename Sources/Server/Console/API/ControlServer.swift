@@ -9,7 +9,7 @@ import Runtime
 ///
 /// Thread-safe. It is made before the gateway, whose events it hears from the first on, and serves for as long as it is kept.
 public final class ControlServer: Sendable {
-    private let lane: Lane<ControlHost>
+    let lane: Lane<ControlHost>
     private let feed: EventFeed
     /// The TCP addresses that it listens on, with the ports that the kernel chose.
     public let addresses: [SocketAddress]
@@ -93,7 +93,8 @@ final class ControlHost: LaneResident {
         var routes = api.routes
         ConsoleRoutes.add(to: &routes)
         server = try HTTPServer(
-            endpoints, tls: tls, routes: routes, refusal: { Problem(unanswered: $0).reply }, admit: { access.decide($0) }, on: lane)
+            endpoints, tls: tls, routes: routes, isCompressing: true, refusal: { Problem(unanswered: $0).reply },
+            admit: { access.decide($0) }, on: lane)
     }
 
     var deadline: Instant? { [api.deadline, server.deadline].compactMap(\.self).min() }

@@ -1,3 +1,4 @@
+import CallJournal
 import Gateway
 
 // The answers of reads.
@@ -45,6 +46,10 @@ extension OpenAPISchemas {
             .maybe("connected", .time("when it was answered")),
             .maybe("ended", .time("when it ended")),
             .maybe("endReason", .text("a CXCallEndedReason, or what CallKit did")),
+            .maybe("endedBy", .choice(CallEnder.allCases.map(\.rawValue), JournalEvent.Key.endedBy.meaning)),
+            .maybe(
+                "q850",
+                .number("why it ended, as the number of a cause of Q.850; absent where none is known", ["minimum": 1, "maximum": 127])),
             .maybe("media", .reference("Heard")),
         ])
 

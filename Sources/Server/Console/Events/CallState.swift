@@ -30,6 +30,10 @@ struct CallState: Sendable {
     var connected: UInt64?, ended: UInt64?
     /// Why it ended: a CXCallEndedReason, or what CallKit did.
     var endReason: Text?
+    /// The name of the CallEnder.
+    var endedBy: Text?
+    /// The cause of Q.850.
+    var q850: Int64?
     /// Packets that came and that left, when the media had stopped.
     var received: Int64?, sent: Int64?
     /// The sound from the far end, and ours as the far end reported it (`heard`, `silent` …); nil where nothing was measured.
@@ -68,6 +72,7 @@ struct CallState: Sendable {
         case .callEnded:
             (phase, ended) = (.ended, event.wall)
             endReason = details.text(.reason)?.detached ?? endReason
+            (endedBy, q850) = (details.text(.endedBy)?.detached, details.number(.q850))
         default: break
         }
         switch type {

@@ -5,14 +5,11 @@ import Primitives
 struct CallsView {
     /// Calls that ended and are still shown.
     static let mostEnded = 1_000
-    /// Calls that are shown no more, and whose UUIDs are remembered: as many as the audit remembers.
-    static let mostPast = 65_536
     /// Requests whose call has not begun yet.
     private static let mostRequests = 10_000
 
     private(set) var calls: [CallUUID: CallState] = [:]
-    private var ended = FIFO<CallUUID>(), pastInOrder = FIFO<CallUUID>()
-    private var past: Set<CallUUID> = []
+    private var ended = FIFO<CallUUID>()
     /// Facts of INVITEs, until their calls are reported.
     private var requests: [CallUUID: (from: Text?, to: Text?, callID: Text?)] = [:]
     /// Actions that were asked for and switch something, until they are done.
@@ -44,15 +41,13 @@ struct CallsView {
         return type
     }
 
-    /// A call has this UUID, or had it.
-    func isTaken(_ call: CallUUID) -> Bool { calls[call] != nil || past.contains(call) }
-
     /// Calls of another run are over, and so are its actions.
     private mutating func begin() {
         (requests, switching, moving) = ([:], [:], [:])
         for call in calls.values where call.phase != .ended {
             calls[call.id]?.phase = .ended
             calls[call.id]?.endReason = "gatewayKilled"
+            calls[call.id]?.endedBy = CallEnder.gateway.text
             noteEnd(of: call.id)
         }
     }
@@ -87,10 +82,6 @@ struct CallsView {
         calls[call]?.groupedWith = conversations.others(than: call)
         conversations.end(call)
         ended.append(call)
-        guard ended.count > Self.mostEnded, let oldest = ended.popFirst() else { return }
-        calls[oldest] = nil
-        past.insert(oldest)
-        pastInOrder.append(oldest)
-        if pastInOrder.count > Self.mostPast, let forgotten = pastInOrder.popFirst() { past.remove(forgotten) }
+        if ended.count > Self.mostEnded, let oldest = ended.popFirst() { calls[oldest] = nil }
     }
 }

@@ -37,6 +37,12 @@ final class EventReaders {
 
     init(_ hub: EventHub) { self.hub = hub }
 
+    /// Readers by the way on which they get their events.
+    var counts: (streams: Int, sockets: Int) {
+        let sockets = outlets.values.count { if case .socket = $0.outlet { true } else { false } }
+        return (outlets.count - sockets, sockets)
+    }
+
     var isFull: Bool { hub.readerCount >= Self.most }
     var deadline: Instant? { nextHeartbeat }
 

@@ -6,9 +6,11 @@ public struct ServiceFigures: Sendable {
     public var webhooks: [WebhookStatus]
     /// Time from each question of the decision hook to its answer or default, in seconds; nil: there is no hook.
     public var hookWait: FixedHistogram?
+    /// nil: there is no control interface.
+    public var api: ControlFigures?
 
-    public init(webhooks: [WebhookStatus] = [], hookWait: FixedHistogram? = nil) {
-        (self.webhooks, self.hookWait) = (webhooks, hookWait)
+    public init(webhooks: [WebhookStatus] = [], hookWait: FixedHistogram? = nil, api: ControlFigures? = nil) {
+        (self.webhooks, self.hookWait, self.api) = (webhooks, hookWait, api)
     }
 }
 

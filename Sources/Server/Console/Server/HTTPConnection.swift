@@ -19,9 +19,14 @@ final class HTTPConnection {
 
     /// Facts of the request that is being answered.
     struct Exchange {
-        var method: HTTPRequest.Method
+        /// nil: it was no request.
+        var method: HTTPRequest.Method?
         var keepsAlive: Bool
         var isOld: Bool
+        /// The client takes gzip.
+        var takesGzip: Bool
+
+        var isRead: Bool { method == .get || method == .head }
     }
 
     /// Bytes of answers that may wait for the client.
@@ -37,7 +42,7 @@ final class HTTPConnection {
     var state = State.waiting
     /// By when it must have asked; nil while that is not its turn.
     var due: Instant?
-    private(set) var exchange = Exchange(method: .get, keepsAlive: false, isOld: false)
+    private(set) var exchange = Exchange(method: nil, keepsAlive: false, isOld: false, takesGzip: false)
     /// The client sends nothing more.
     var isHalfClosed = false
     /// Its requests are being worked off.
@@ -61,8 +66,11 @@ final class HTTPConnection {
         [due ?? (state == .upgraded ? socket?.deadline : nil), wire?.deadline, nextPiece].compactMap(\.self).min()
     }
 
-    func begin(_ method: HTTPRequest.Method, keepsAlive: Bool, isOld: Bool) {
-        exchange = Exchange(method: method, keepsAlive: keepsAlive, isOld: isOld)
+    /// - Parameter request: nil: it was none.
+    func begin(_ request: IncomingRequest?) {
+        exchange = Exchange(
+            method: request?.head.method, keepsAlive: request?.keepsAlive ?? false, isOld: request?.isOld ?? false,
+            takesGzip: AcceptedCodings.takesGzip(request?.head.headerFields[.acceptEncoding]))
         (state, due) = (.handling, nil)
     }
 

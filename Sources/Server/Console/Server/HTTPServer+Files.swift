@@ -16,7 +16,8 @@ extension HTTPServer {
     func answer(_ id: UInt64, _ reply: HTTPReply, _ file: HTTPFile, at now: Instant) {
         guard let connection = connections[id], connection.state == .handling else { return }
         let head = HTTPWriter.fileHead(reply, length: file.left, date: Self.date)
-        connection.wire?.send(head, at: now)
+        counts.answers.note(connection.exchange.method, reply.status)
+        send(head, to: connection, at: now)
         guard connection.exchange.method != .head, file.left > 0 else { return finish(connection, at: now) }
         (connection.state, connection.file) = (.streaming, file)
         pump(connection, at: now)
@@ -26,7 +27,7 @@ extension HTTPServer {
         guard let file = connection.file, let wire = connection.wire else { return }
         while file.left > 0, wire.unsentCount < Self.mostWaiting, connections[connection.id] != nil {
             guard let piece = file.piece(upTo: Self.pieceLength) else { return drop(connection) }
-            wire.send(piece, at: now)
+            send(piece, to: connection, at: now)
         }
         guard connections[connection.id] != nil else { return }
         connection.nextPiece = now + Self.pause

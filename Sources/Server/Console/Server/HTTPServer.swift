@@ -29,26 +29,10 @@ final class HTTPServer: LaneResident {
         init() {}
     }
 
-    /// Connections and requests since the start, by outcome.
-    struct Counts: Sendable, Equatable {
-        var connections: UInt64 = 0, requests: UInt64 = 0
-        /// Answered because they were no requests, or too large.
-        var refused: UInt64 = 0
-        /// Ended because they asked nothing in time.
-        var late: UInt64 = 0
-        /// Ended to make room for others, or not let in.
-        var crowdedOut: UInt64 = 0
-        /// Ended because they did not read.
-        var stalled: UInt64 = 0
-        /// Requests that became WebSockets.
-        var upgraded: UInt64 = 0
-        /// WebSockets that ended because they answered no ping.
-        var silent: UInt64 = 0
-    }
-
     private unowned let lane: any LaneDoor
     private let routes: HTTPRoutes
     private let limits: Limits
+    private let isCompressing: Bool
     private let refusal: (HTTPResponse.Status) -> HTTPReply
     private let admit: (HTTPAsk) -> AccessControl.Decision
     private var listeners: [TCPListener] = []
@@ -56,7 +40,7 @@ final class HTTPServer: LaneResident {
     private var last: UInt64 = 0
     /// The certificates for new connections.
     var tls: TLSContexts?
-    var counts = Counts()
+    var counts = HTTPCounts()
     /// With the ports that the kernel chose, in the order of the endpoints.
     private(set) var addresses: [SocketAddress] = []
 
@@ -67,17 +51,18 @@ final class HTTPServer: LaneResident {
     ///   - tls: of the sessions of TLS endpoints.
     ///   - routes: what it answers.
     ///   - limits: of all clients.
+    ///   - isCompressing: content goes in gzip to clients that take it, where it pays.
     ///   - refusal: the answer to what no route answers: no such path, no such method, or no request as HTTP has it.
     ///   - admit: who may do what; asked before a route.
     ///   - lane: the lane that it lives on.
     init(
-        _ endpoints: [Endpoint], tls: TLSContexts? = nil, routes: HTTPRoutes, limits: Limits = Limits(),
+        _ endpoints: [Endpoint], tls: TLSContexts? = nil, routes: HTTPRoutes, limits: Limits = Limits(), isCompressing: Bool = false,
         refusal: @escaping (HTTPResponse.Status) -> HTTPReply = { HTTPReply($0) },
         admit: @escaping (HTTPAsk) -> AccessControl.Decision = { _ in .granted(.everything) },
         on lane: any LaneDoor
     ) throws(SocketError) {
         (self.lane, self.tls, self.routes, self.limits, self.refusal) = (lane, tls, routes, limits, refusal)
-        self.admit = admit
+        (self.admit, self.isCompressing) = (admit, isCompressing)
         for endpoint in endpoints {
             let listener = try listen(endpoint)
             listeners.append(listener)
@@ -177,7 +162,7 @@ extension HTTPServer {
             }
         case .ended(let end):
             // A client that was told to come again is counted already.
-            if end == .stalled, connection.state != .upgraded || connection.ended != nil { counts.stalled += 1 }
+            if end == .stalled, connection.state != .upgraded || connection.ended != nil { counts.noteStalled(connection) }
             connections[id] = nil
             (connection.file, connection.nextPiece) = (nil, nil)
             connection.leave()
@@ -202,14 +187,14 @@ extension HTTPServer {
         defer { connection.isServing = false }
         while connection.state == .waiting, let output = connection.reader.next() {
             switch output {
-            case .wantsContinue: connection.wire?.send(HTTPWriter.continues, at: now)
+            case .wantsContinue: send(HTTPWriter.continues, to: connection, at: now)
             case .refused(let status):
                 counts.refused += 1
-                connection.begin(.get, keepsAlive: false, isOld: false)
+                connection.begin(nil)
                 answer(connection.id, refusal(status), at: now)
             case .request(let request):
                 counts.requests += 1
-                connection.begin(request.head.method, keepsAlive: request.keepsAlive, isOld: request.isOld)
+                connection.begin(request)
                 dispatch(request, from: connection, at: now)
             }
         }
@@ -244,12 +229,19 @@ extension HTTPServer {
     func answer(_ id: UInt64, _ reply: HTTPReply, at now: Instant) {
         guard let connection = connections[id], connection.state == .handling else { return }
         let exchange = connection.exchange, stays = exchange.keepsAlive && !connection.isHalfClosed
-        connection.wire?.send(
-            HTTPWriter.bytes(of: reply, to: exchange.method, keepsAlive: stays, date: Self.date), at: now)
+        let reply = isCompressing ? reply.coded(for: exchange) : reply
+        counts.answers.note(exchange.method, reply.status)
+        send(HTTPWriter.bytes(of: reply, to: exchange.method ?? .get, keepsAlive: stays, date: Self.date), to: connection, at: now)
         guard stays else { return finish(connection, at: now) }
         connection.state = .waiting
         connection.due = now + (connection.reader.isBetweenRequests ? limits.idleTimeout : limits.requestTimeout)
         serve(connection, at: now)
+    }
+
+    /// All that leaves goes this way, and is counted.
+    func send(_ bytes: [UInt8], to connection: HTTPConnection, at now: Instant) {
+        counts.sentBytes += UInt64(bytes.count)
+        connection.wire?.send(bytes, at: now)
     }
 
     static var date: String { Runtime.WallClock.header(unixSeconds: Int(Runtime.WallClock.now / 1_000_000_000)) }
@@ -264,8 +256,8 @@ extension HTTPServer {
         connection.state = .streaming
         connection.ended = ended
         let fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
-        connection.wire?.send(
-            HTTPWriter.streamHead(.ok, fields, isOld: connection.exchange.isOld, date: Self.date), at: now)
+        counts.answers.note(connection.exchange.method, .ok)
+        send(HTTPWriter.streamHead(.ok, fields, isOld: connection.exchange.isOld, date: Self.date), to: connection, at: now)
         if connection.exchange.method == .head {
             endStream(id, at: now)
             return nil
@@ -276,16 +268,16 @@ extension HTTPServer {
     func send(_ bytes: [UInt8], over id: UInt64, at now: Instant) {
         guard let connection = connections[id], connection.state == .streaming, let wire = connection.wire, !bytes.isEmpty else { return }
         guard wire.unsentCount + bytes.count <= HTTPStream.mostUnsent else {
-            counts.stalled += 1
+            counts.noteStalled(connection)
             return drop(connection)
         }
-        wire.send(HTTPWriter.piece(bytes, isOld: connection.exchange.isOld), at: now)
+        send(HTTPWriter.piece(bytes, isOld: connection.exchange.isOld), to: connection, at: now)
     }
 
     func endStream(_ id: UInt64, at now: Instant) {
         guard let connection = connections[id], connection.state == .streaming else { return }
         connection.ended = nil
-        connection.wire?.send(HTTPWriter.streamEnd(isOld: connection.exchange.isOld), at: now)
+        send(HTTPWriter.streamEnd(isOld: connection.exchange.isOld), to: connection, at: now)
         finish(connection, at: now)
     }
 }

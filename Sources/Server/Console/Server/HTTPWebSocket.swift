@@ -56,7 +56,8 @@ extension HTTPServer {
         let socket = HTTPWebSocket(self, id, limits, at: now, receive: receive)
         (connection.state, connection.socket, connection.ended) = (.upgraded, socket, ended)
         counts.upgraded += 1
-        connection.wire?.send(upgrade.answer(date: Self.date, hash: Self.hash), at: now)
+        counts.answers.note(connection.exchange.method, .switchingProtocols)
+        send(upgrade.answer(date: Self.date, hash: Self.hash), to: connection, at: now)
         // A client that did not wait for the answer.
         let early = connection.reader.takeRest()
         if !early.isEmpty { received(early, over: socket, of: connection, at: now) }
@@ -72,7 +73,7 @@ extension HTTPServer {
             switch event {
             case .closed, .failed:
                 if case .failed = event { counts.refused += 1 }
-                connection.wire?.send(socket.session.takeOutput(), at: now)
+                send(socket.session.takeOutput(), to: connection, at: now)
                 connection.leave()
                 return finish(connection, at: now)
             case .text, .binary, .ping, .pong: if socket.closing == nil { socket.receive(event, now) }
@@ -98,9 +99,9 @@ extension HTTPServer {
     /// Sends what the session has to say, unless too much waits already.
     fileprivate func flush(_ socket: HTTPWebSocket, of id: UInt64, at now: Instant) {
         guard let connection = connections[id], connection.socket === socket, let wire = connection.wire else { return }
-        wire.send(socket.session.takeOutput(), at: now)
+        send(socket.session.takeOutput(), to: connection, at: now)
         guard connections[id] != nil, socket.closing == nil, wire.unsentCount > HTTPWebSocket.mostUnsent else { return }
-        counts.stalled += 1
+        counts.noteStalled(connection)
         // Told behind what waits: a client that reads on has all messages before it, and none in part.
         socket.session.close(.tryAgainLater)
         let told = connection.ended
@@ -114,6 +115,6 @@ extension HTTPServer {
     ) {
         guard let connection = connections[id], connection.socket === socket, socket.closing == nil else { return }
         (socket.closing, connection.ended) = (now + timeout, nil)
-        connection.wire?.send(socket.session.takeOutput(), at: now)
+        send(socket.session.takeOutput(), to: connection, at: now)
     }
 }

@@ -55,15 +55,15 @@ struct Serve: ExplainedCommand {
         let running = Mutex<GatewayServer?>(nil)
         // It reads on behind what the journal has until here: what the gateway says first is told, too.
         let hook = try Self.hook(configuration), webhooks = try WebhookService(configuration, log)
+        let control = try Self.control(configuration, log)
+        control?.use(webhooks)
         // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
         let monitor = try Self.monitor(configuration) {
-            ServiceFigures(webhooks: webhooks.statuses, hookWait: hook?.waits)
+            ServiceFigures(webhooks: webhooks.statuses, hookWait: hook?.waits, api: control?.figures)
         } figures: {
             running.withLock(\.self)?.figures
         }
         let memory = MallocTrimmer()
-        let control = try Self.control(configuration, log)
-        control?.use(webhooks)
         let server = try Self.start(configuration, store, trace, control, hook, log)
         running.withLock { $0 = server }
         hook?.desk.begin(server)
