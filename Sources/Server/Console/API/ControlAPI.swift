@@ -40,6 +40,12 @@ final class ControlAPI {
             lines.note(event)
             if event.kind == .gatewayStarted { records.noteStart(event) }
         }
+        readers.read = { [unowned self] replay, reader in
+            records.jobs.perform { [post] in
+                let piece = Result { () throws(JournalFileError) in try replay.next() }
+                post { api, now in api.readers.take(piece, for: reader, at: now) }
+            }
+        }
         hub.onProgress = { [unowned desk] in desk.advance(to: $0) }
     }
 
