@@ -25,6 +25,7 @@ final class ControlAPI {
     typealias Post = @Sendable (@escaping @Sendable (ControlAPI, Instant) -> Void) -> Void
     let post: Post
     var lines = LineCache()
+    var recents = RecentsCache()
     /// Reads of the journal.
     private(set) lazy var records = RecordsAPI(self)
     private var parked: [UInt64: HTTPResponder] = [:]
@@ -38,6 +39,7 @@ final class ControlAPI {
         hub.onEvent = { [unowned self] event in
             desk.note(event)
             lines.note(event)
+            recents.note(event)
             if event.kind == .gatewayStarted { records.noteStart(event) }
         }
         readers.read = { [unowned self] replay, reader in
@@ -49,12 +51,13 @@ final class ControlAPI {
         hub.onProgress = { [unowned desk] in desk.advance(to: $0) }
     }
 
-    var deadline: Instant? { [desk.deadline, readers.deadline, lines.due].compactMap(\.self).min() }
+    var deadline: Instant? { [desk.deadline, readers.deadline, lines.due, recents.due].compactMap(\.self).min() }
 
     func advance(to now: Instant) {
         desk.advance(to: now)
         readers.advance(to: now)
         fetchLines(at: now)
+        fetchRecents(at: now)
     }
 
     var routes: HTTPRoutes {
