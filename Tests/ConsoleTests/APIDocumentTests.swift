@@ -116,8 +116,11 @@ import UserAgent
     }
 
     @Test func `server, problem and outcome have the fields of their schemas`() throws {
-        let server = ControlAPI.Server(version: "1", run: "a", position: "a.1", started: "", calls: 0, readers: 0, isRunning: true)
-        try Self.expect("Server", full: server, least: ControlAPI.Server(version: "1", calls: 0, readers: 0, isRunning: true))
+        let server = ControlAPI.Server(
+            version: "1", run: "a", position: "a.1", started: "", calls: 0, readers: 0, replays: 0, refusedReplays: 0, isRunning: true)
+        try Self.expect(
+            "Server", full: server,
+            least: ControlAPI.Server(version: "1", calls: 0, readers: 0, replays: 0, refusedReplays: 0, isRunning: true))
         try Self.expect("Problem", full: Problem(gone: EventPosition(run: "a", sequence: 1)), least: Problem.notRunning)
         let action = TransactionDesk.Body.Action(id: UUID(), type: "CXEndCallAction", call: UUID(), state: .accepted)
         func outcome(_ position: String?) -> TransactionDesk.Body {

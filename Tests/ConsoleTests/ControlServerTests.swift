@@ -22,7 +22,7 @@ final class ScriptedGateway: GatewayControl {
         /// Completions that wait.
         var waiting: [@Sendable () -> Void] = []
         var isSlow = false
-        var lineAsks = 0
+        var lineAsks = 0, recentsAsks = 0
         var isDraining = false
         var isDoNotDisturbOn = false
         var recents: [RecentCall] = []
@@ -62,9 +62,17 @@ final class ScriptedGateway: GatewayControl {
         ])
     }
 
-    func recents(ofLine number: Text, then: @escaping @Sendable ([RecentCall]?) -> Void) {
-        let recents = state.withLock { $0.recents }
-        then(number == "1001" ? recents : nil)
+    func recents(ofLines numbers: Set<Text>, then: @escaping @Sendable ([Text: [RecentCall]]) -> Void) {
+        let recents = state.withLock { state in
+            state.recentsAsks += 1
+            return state.recents
+        }
+        let answer: @Sendable () -> Void = { then(numbers.contains("1001") ? ["1001": recents] : [:]) }
+        let isSlow = state.withLock { state in
+            if state.isSlow { state.waiting.append(answer) }
+            return state.isSlow
+        }
+        if !isSlow { answer() }
     }
     func setDoNotDisturb(_ isOn: Bool, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
         if number == "1001" { state.withLock { $0.isDoNotDisturbOn = isOn } }
@@ -418,6 +426,37 @@ extension RealTime {
             #expect(
                 try ask("PUT", "/v1/lines/1001/blocked/%2B39").status == 204 && ask("DELETE", "/v1/lines/1001/blocked/%2B39").status == 204)
             #expect(try ask("GET", "/v1/lines/1001/recents").status == 200 && ask("GET", "/v1/lines/7/recents").status == 404)
+        }
+
+        @Test func `recent calls are asked for at most ten times a second, for all who wait, and what is told holds`() throws {
+            func count() throws -> Int? { (try ask("GET", "/v1/lines/1001/recents").body["recents"] as? [Any])?.count }
+            for _ in 0..<20 { #expect(try count() == 0) }
+            #expect(gateway.state.withLock { $0.recentsAsks } <= 3)
+            let call = RecentCall(
+                id: UUID(), line: "1001", direction: .incoming, handleType: .generic, handle: "1", name: nil, began: Date(), connected: nil,
+                ended: Date(), outcome: .missed, reason: "")
+            gateway.state.withLock { $0.recents = [call] }
+            tell(1, .gatewayStarted, call: nil, [.run: "0123456789abcdef"])
+            tell(2, .callEnded)
+            try wait { (try? ask("GET", "/v1/server").body["position"] as? String) == "01234567.2" }
+            #expect(try count() == 1, "at once")
+            // Asked before the end of a call and answered behind it, nothing is told of.
+            gateway.state.withLock { $0.isSlow = true }
+            tell(3, .callEnded)
+            try wait { (try? ask("GET", "/v1/server").body["position"] as? String) == "01234567.3" }
+            let visitors = try (0..<5).map { _ in try visitor() }, asks = gateway.state.withLock { $0.recentsAsks }
+            for visitor in visitors { visitor.write(Self.request("GET", "/v1/lines/1001/recents", nil)) }
+            try wait { gateway.state.withLock { $0.waiting.count == 1 } }
+            gateway.state.withLock { $0.recents = [call, call] }
+            tell(4, .callEnded)
+            try wait { (try? ask("GET", "/v1/server").body["position"] as? String) == "01234567.4" }
+            let answers = gateway.state.withLock { state in
+                state.isSlow = false
+                return state.waiting
+            }
+            for answer in answers { answer() }
+            for visitor in visitors { #expect((try Self.read(visitor).body["recents"] as? [Any])?.count == 2) }
+            #expect(gateway.state.withLock { $0.recentsAsks } == asks + 2, "one ask for all, and one more")
         }
 
         @Test func `events are streamed from a position on, and a stream ends with the server`() throws {

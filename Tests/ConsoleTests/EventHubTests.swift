@@ -13,15 +13,23 @@ import Testing
         var reader: UInt64?
 
         func listen(_ hub: EventHub, _ filter: EventFilter = .init(), after: EventPosition? = nil) throws {
-            reader = try hub.listen(filter, after: after, at: .zero) { [unowned self] json, event, _ in
-                ids.append(event.position)
-                types.append(event.type)
-                previous.append(Self.previous(in: json))
-                #expect(Self.text("id", in: json) == event.position.description)
-                #expect(Self.text("type", in: json) == event.type.rawValue)
+            if let after {
+                let next = try hub.number(behind: after), kept = try #require(hub.events(from: next, atMost: .max))
+                for event in kept where filter.takes(event) { take(event.encoded().json(after: ids.last ?? after), event) }
+            }
+            reader = hub.listen(filter, after: ids.last ?? after) { [unowned self] json, event, _ in
+                take(json, event)
             } end: { [unowned self] _ in
                 isEnded = true
             }
+        }
+
+        private func take(_ json: [UInt8], _ event: PublicEvent) {
+            ids.append(event.position)
+            types.append(event.type)
+            previous.append(Self.previous(in: json))
+            #expect(Self.text("id", in: json) == event.position.description)
+            #expect(Self.text("type", in: json) == event.type.rawValue)
         }
 
         private static func object(_ json: [UInt8]) -> [String: Any] {
@@ -223,7 +231,7 @@ import Testing
     @Test func `the end of a call tells the status that decided`() throws {
         let hub = EventHub()
         var ended: [String] = []
-        _ = try hub.listen(EventFilter(types: [.callEnded]), after: nil, at: .zero) { json, _, _ in
+        _ = hub.listen(EventFilter(types: [.callEnded]), after: nil) { json, _, _ in
             ended.append(String(decoding: json, as: UTF8.self))
         } end: { _ in
         }

@@ -88,7 +88,7 @@ import Testing
         #expect(stage.events.map { $0.previous?.description } == [nil, "bbbbbbbb.1", "bbbbbbbb.3", "bbbbbbbb.5"])
         let hub = EventHub()
         var told: [[UInt8]] = []
-        _ = try hub.listen(EventFilter(), after: nil, at: .zero) { json, _, _ in
+        _ = hub.listen(EventFilter(), after: nil) { json, _, _ in
             told.append(json)
         } end: { _ in
         }

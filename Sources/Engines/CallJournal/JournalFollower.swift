@@ -14,6 +14,8 @@ public struct JournalFollower: ~Copyable {
     /// Lines that could not be read, of the files before this one.
     private var earlierBrokenLines: [JournalReader.BrokenLine] = []
     private var piece = [UInt8](repeating: 0, count: 256 * 1024)
+    /// The file before this one was deleted before it was read to its end: others between the two may be gone, too.
+    public private(set) var hasLeftDeletedFile = false
 
     public init(path: String) throws(JournalFileError) {
         self.path = path
@@ -35,6 +37,13 @@ public struct JournalFollower: ~Copyable {
         lseek(descriptor, off_t(offset), SEEK_SET)
     }
 
+    /// From a place in a file that is open already, and which it closes.
+    init(path: String, taking descriptor: Int32, at offset: Int) {
+        (self.path, self.descriptor, position) = (path, descriptor, offset)
+        parser = JournalParser(name: path)
+        lseek(descriptor, off_t(offset), SEEK_SET)
+    }
+
     deinit { close(descriptor) }
 
     /// Hands over what was written since the last time.
@@ -49,6 +58,8 @@ public struct JournalFollower: ~Copyable {
         // Lines that were written between the last read and the rotation.
         while try readPiece(each) {}
         earlierBrokenLines += parser.finish()
+        var here = stat()
+        hasLeftDeletedFile = fstat(descriptor, &here) != 0 || here.st_nlink == 0
         close(descriptor)
         (descriptor, parser, position) = (next, JournalParser(name: path), 0)
         return true

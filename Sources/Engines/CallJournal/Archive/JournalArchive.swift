@@ -53,8 +53,7 @@ public struct JournalArchive: Sendable {
             let goesOn = try Self.lines(of: file.descriptor, path, at: start) { bytes, end throws(JournalFileError) in
                 guard let head = JournalLineHead(bytes) else { return true }
                 runs.note(Self.event(bytes, head))
-                let run = runs.current, isRunning = running.map { head.wall >= $0.began } ?? false
-                let label = run.identifier != nil ? run.label : isRunning ? running?.label : nil
+                let run = runs.current, label = Self.label(of: head, run, running)
                 let mark = Mark(file: file.inode, offset: end, runs: runs)
                 return try each(Line(bytes: bytes, head: head, run: run, label: label, mark: mark))
             }
@@ -62,16 +61,22 @@ public struct JournalArchive: Sendable {
         }
     }
 
+    /// The name of a line's run as positions have it; nil where nobody knows it any more.
+    static func label(of head: JournalLineHead, _ run: JournalRun, _ running: Running?) -> String? {
+        if run.identifier != nil { return run.label }
+        return running.flatMap { head.wall >= $0.began ? $0.label : nil }
+    }
+
     /// With the details where a run begins.
-    private static func event(_ bytes: ArraySlice<UInt8>, _ head: JournalLineHead) -> JournalEvent {
+    static func event(_ bytes: ArraySlice<UInt8>, _ head: JournalLineHead) -> JournalEvent {
         guard head.kind == started else { return head.placeholder }
         return (try? JournalLine.parse(bytes)) ?? head.placeholder
     }
 
-    private static let started = Text(JournalEvent.Kind.gatewayStarted.rawValue)
+    static let started = Text(JournalEvent.Kind.gatewayStarted.rawValue)
 
     /// The oldest first. The youngest is opened first: where they are put aside meanwhile one of them is met twice, and none is missed.
-    private func open() throws(JournalFileError) -> [(descriptor: Int32, inode: UInt64)] {
+    func open() throws(JournalFileError) -> [(descriptor: Int32, inode: UInt64)] {
         var files: [(descriptor: Int32, inode: UInt64)] = []
         for index in 0...Self.mostFiles {
             let name = index == 0 ? path : "\(path).\(index)", descriptor = Foundation.open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -94,7 +99,7 @@ public struct JournalArchive: Sendable {
     /// - Parameters:
     ///   - start: the place of the descriptor in the file.
     ///   - each: a line without its newline, and the place behind that. False: no more.
-    private static func lines(
+    static func lines(
         of descriptor: Int32, _ path: String, at start: Int,
         _ each: (ArraySlice<UInt8>, _ end: Int) throws(JournalFileError) -> Bool
     ) throws(JournalFileError) -> Bool {

@@ -85,9 +85,13 @@ extension GatewayServer {
         lane.post { host, now in then(host.endpoint.lineSummaries(at: now)) }
     }
 
-    /// The line's calls, the newest first; nil when there is no such line.
-    public func recents(ofLine number: Text, then: @escaping @Sendable ([RecentCall]?) -> Void) {
-        lane.post { host, _ in then(host.endpoint.recents(ofLine: number)) }
+    /// The calls of lines, the newest first; nothing of lines that there are not.
+    public func recents(ofLines numbers: Set<Text>, then: @escaping @Sendable ([Text: [RecentCall]]) -> Void) {
+        lane.post { host, _ in
+            var recents: [Text: [RecentCall]] = [:]
+            for number in numbers { recents[number] = host.endpoint.recents(ofLine: number) }
+            then(recents)
+        }
     }
 
     /// False when there is no such line.

@@ -38,17 +38,47 @@ extension ControlAPI {
             return position
         }
         guard !readers.isFull else { throw Problem(.serviceUnavailable, "tooManyReaders", "\(EventReaders.most) read events already") }
-        do { try hub.check(after) } catch { throw Problem(gone: error.oldest) }
-        readers.add(filter, after: after, at: ask.now, mayListen: { [access] in access.holds(ask.grant, at: $0) }) { ended in
+        guard let after else { return tell(filter, from: .memory(after: nil, next: hub.nextNumber), ask, responder, upgrade, at: ask.now) }
+        do throws(EventHub.Gone) {
+            let next = try hub.number(behind: after)
+            tell(filter, from: .memory(after: after, next: next), ask, responder, upgrade, at: ask.now)
+        } catch { try replay(filter, after: after, orElse: error, ask, responder, upgrade) }
+    }
+
+    private func tell(
+        _ filter: EventFilter, from start: EventReader.Start, _ ask: HTTPAsk, _ responder: HTTPResponder, _ upgrade: WebSocketUpgrade?,
+        at now: Instant
+    ) {
+        readers.add(filter, from: start, at: now, mayListen: { [access] in access.holds(ask.grant, at: $0) }) { ended in
             if let upgrade {
-                return responder.open(upgrade, limits: Self.socketLimits, at: ask.now, receive: { _, _ in }, ended: ended).map {
-                    .socket($0)
+                return responder.open(upgrade, limits: Self.socketLimits, at: now, receive: { _, _ in }, ended: ended).map { .socket($0) }
+            }
+            let stream = responder.stream(type: "text/event-stream", at: now, ended: ended)
+            // Proxies pass a head on with its first content.
+            stream?.send(Array("retry: 1000\n\n".utf8), at: now)
+            return stream.map { .stream($0) }
+        }
+    }
+
+    /// Looks for the position in the journal's files, and begins there.
+    private func replay(
+        _ filter: EventFilter, after: EventPosition, orElse gone: EventHub.Gone, _ ask: HTTPAsk, _ responder: HTTPResponder,
+        _ upgrade: WebSocketUpgrade?
+    ) throws(Problem) {
+        guard let archive = records.journal, !hub.isAhead(after) else { throw Problem(gone: gone.oldest) }
+        guard readers.beginSearch() else { throw .tooManyReplays }
+        let later = parkToGoOn(responder), run = records.journalRun
+        records.jobs.perform {
+            let found = Result { () throws(JournalFileError) in try JournalReplay.find(after, in: archive, run, filter) }
+            later { api, responder, now in
+                api.readers.endSearch()
+                switch found {
+                case .success(.success(let replay)):
+                    api.tell(filter, from: .journal(after: after, replay), ask, responder, upgrade, at: now)
+                case .success(.failure(let gone)): responder.reply(Problem(gone: gone.oldest).reply, at: now)
+                case .failure(let error): responder.reply(Problem(error).reply, at: now)
                 }
             }
-            let stream = responder.stream(type: "text/event-stream", at: ask.now, ended: ended)
-            // Proxies pass a head on with its first content.
-            stream?.send(Array("retry: 1000\n\n".utf8), at: ask.now)
-            return stream.map { .stream($0) }
         }
     }
 

@@ -73,13 +73,7 @@ extension ControlAPI {
         addChanges(to: &routes)
         routes.on(.get, "/v1/lines/{number}/recents") { [unowned self] ask, responder in
             answer(ask, responder) { () throws(Problem) in
-                let number = try number(ask), later = park(responder)
-                try running().recents(ofLine: Text(number)) { recents in
-                    later { responder, now in
-                        let reply = recents.map { JSONBody.reply(.ok, Recents(recents: $0.map(RecentBody.init))) }
-                        responder.reply(reply ?? Self.noLine(number).reply, at: now)
-                    }
-                }
+                try readRecents(of: try number(ask), ask, responder)
                 return nil
             }
         }
@@ -126,7 +120,7 @@ extension ControlAPI {
         return number
     }
 
-    private static func noLine(_ number: String) -> Problem { .notFound("there is no line \(number)") }
+    static func noLine(_ number: String) -> Problem { .notFound("there is no line \(number)") }
 
     func readLine(_ ask: HTTPAsk, _ responder: HTTPResponder, _ reply: @escaping (LineSummary) -> HTTPReply) {
         answer(ask, responder) { () throws(Problem) in

@@ -11,6 +11,8 @@ extension ControlAPI {
         /// Calls of CallKit that are up: a call that is bridged is two.
         var calls: Int
         var readers: Int
+        /// Readers that get events from the journal's files, and those that were refused because there were as many as there may be.
+        var replays: Int, refusedReplays: UInt64
         var isRunning: Bool
     }
 
@@ -19,7 +21,8 @@ extension ControlAPI {
             let body = Server(
                 version: version, run: hub.position?.run, position: hub.position?.description,
                 started: hub.started.map { Timestamp($0).description },
-                calls: hub.view.calls.values.count { $0.phase != .ended }, readers: hub.readerCount, isRunning: gateway != nil)
+                calls: hub.view.calls.values.count { $0.phase != .ended }, readers: readers.count, replays: readers.replays,
+                refusedReplays: readers.refusedReplays, isRunning: gateway != nil)
             responder.reply(JSONBody.reply(.ok, body), at: ask.now)
         }
         routes.on(.post, "/v1/server/drain") { [unowned self] ask, responder in

@@ -25,6 +25,7 @@ final class ControlAPI {
     typealias Post = @Sendable (@escaping @Sendable (ControlAPI, Instant) -> Void) -> Void
     let post: Post
     var lines = LineCache()
+    var recents = RecentsCache()
     /// Reads of the journal.
     private(set) lazy var records = RecordsAPI(self)
     private var parked: [UInt64: HTTPResponder] = [:]
@@ -38,17 +39,25 @@ final class ControlAPI {
         hub.onEvent = { [unowned self] event in
             desk.note(event)
             lines.note(event)
+            recents.note(event)
             if event.kind == .gatewayStarted { records.noteStart(event) }
+        }
+        readers.read = { [unowned self] replay, reader in
+            records.jobs.perform { [post] in
+                let piece = Result { () throws(JournalFileError) in try replay.next() }
+                post { api, now in api.readers.take(piece, for: reader, at: now) }
+            }
         }
         hub.onProgress = { [unowned desk] in desk.advance(to: $0) }
     }
 
-    var deadline: Instant? { [desk.deadline, readers.deadline, lines.due].compactMap(\.self).min() }
+    var deadline: Instant? { [desk.deadline, readers.deadline, lines.due, recents.due].compactMap(\.self).min() }
 
     func advance(to now: Instant) {
         desk.advance(to: now)
         readers.advance(to: now)
         fetchLines(at: now)
+        fetchRecents(at: now)
     }
 
     var routes: HTTPRoutes {

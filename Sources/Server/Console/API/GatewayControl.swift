@@ -12,7 +12,7 @@ import UserAgent
 public protocol GatewayControl: Sendable {
     func request(_ order: TransactionOrder, then: @escaping @Sendable (Result<TransactionReceipt, TransactionOrderError>) -> Void)
     func lineSummaries(then: @escaping @Sendable ([LineSummary]) -> Void)
-    func recents(ofLine number: Text, then: @escaping @Sendable ([RecentCall]?) -> Void)
+    func recents(ofLines numbers: Set<Text>, then: @escaping @Sendable ([Text: [RecentCall]]) -> Void)
     func setDoNotDisturb(_ isOn: Bool, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
     func setBlocked(_ isBlocked: Bool, caller: CXHandle, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
     func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void)

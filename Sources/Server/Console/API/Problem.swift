@@ -24,7 +24,7 @@ struct Problem: Error, Encodable, Equatable {
 
     var reply: HTTPReply {
         var reply = HTTPReply(.init(code: status, reasonPhrase: title), body: JSONBody.encode(self), type: "application/problem+json")
-        if self == .busy { reply.fields[.retryAfter] = "1" }
+        if self == .busy || self == .tooManyReplays { reply.fields[.retryAfter] = "1" }
         return reply
     }
 
@@ -44,6 +44,9 @@ struct Problem: Error, Encodable, Equatable {
     }
 
     static let busy = Problem(.serviceUnavailable, "busy", "too many read the journal at the same time: ask again in a second")
+    static let tooManyReplays = Problem(
+        .serviceUnavailable, "tooManyReplays",
+        "\(EventReaders.mostReplays) read older events from the journal's files already: ask again in a second")
     static let noJournal = Problem(.conflict, "noJournal", "no journal is written: the setting journal.file turns it on")
     static let notRunning = Problem(.serviceUnavailable, "notRunning", "the gateway does not run yet, or has stopped")
 }

@@ -71,11 +71,11 @@ struct RegistrationRoutes {
 
     /// A call to whom a recent call was with, as a transaction of one action.
     private func callBack(_ ask: HTTPAsk, _ responder: HTTPResponder) throws(Problem) -> HTTPReply? {
-        let number = try api.number(ask), id = try api.uuid("id", in: ask), later = api.parkToGoOn(responder)
+        let number = try api.number(ask), line = Text(number), id = try api.uuid("id", in: ask), later = api.parkToGoOn(responder)
         let content = ask.request.body.isEmpty ? Array("{}".utf8) : ask.request.body
         let options = try JSONBody.decode(ShortFormOptions.self, content, as: "CallBackForm")
-        try api.running().recents(ofLine: Text(number)) { recents in
-            let handle = recents?.first { $0.id == id }?.handle
+        try api.running().recents(ofLines: [line]) { recents in
+            let handle = recents[line]?.first { $0.id == id }?.handle
             later { api, responder, now in
                 guard let handle, !handle.isEmpty else {
                     let missing = Problem.notFound("line \(number) has no recent call \(id) that can be called back")

@@ -35,7 +35,7 @@ enum AsyncAPIDocument {
         let messages = EventType.allCases.map { (key($0), JSONValue.object(["$ref": .text("#/components/messages/\(key($0))")])) }
         return [
             "address": "/v1/events", "title": "Events of the gateway",
-            "description": "In the order of the gateway's journal, from the position that is asked for, or from now on.",
+            "description": "In the order of the gateway's journal, from a position that its files have, or from now on.",
             "messages": .object(Dictionary(uniqueKeysWithValues: messages)),
             "bindings": ["ws": ["method": "GET", "query": query.json, "bindingVersion": "0.1.0"]],
         ]

@@ -33,8 +33,10 @@ extension OpenAPIOperation {
             method: .get, path: "/v1/events", id: "getEvents", summary: "Listen to events, as Server-Sent Events or over WebSocket",
             details: """
                 `/v1/asyncapi.json` describes them. The stream ends only with the server, or with a reader that falls a megabyte behind. A reader \
-                that was cut off goes on behind the id of its last event, and misses none; where that is too long ago it is told 410, takes \
-                `/v1/snapshot`, and goes on from its position. A comment each 15 s says that the stream is alive.
+                that was cut off goes on behind the id of its last event, and misses none. What is not in memory any more is read from the \
+                journal and its rotated files, of any run. Where these have not everything behind the position the reader is told 410, takes \
+                `/v1/snapshot`, and goes on from its position. \(EventReaders.mostReplays) readers at a time get events from files. A comment \
+                each 15 s says that the stream is alive.
 
                 With `Upgrade: websocket` (RFC 6455) each event is a text message. The subprotocol is `\(ControlAPI.eventProtocol)`, or none where \
                 the client offers none. The server pings each 25 s. A reader that falls a megabyte behind is closed with 1013, behind the events \
@@ -54,7 +56,9 @@ extension OpenAPIOperation {
                 Answer(status: .ok, meaning: "the events", content: ("text/event-stream", .text("`id`, `event` and `data` of each"), nil)),
                 .problem(.gone, "events behind this position are not kept any more", "gone"),
                 .problem(.upgradeRequired, "the version of WebSocket is another than 13", "upgradeRequired"),
-                .problem(.serviceUnavailable, "two hundred read events already", "tooManyReaders"),
+                .problem(
+                    .serviceUnavailable, "two hundred read events already, or eight from the journal's files", "tooManyReaders",
+                    "tooManyReplays"),
             ]),
         OpenAPIOperation(
             method: .get, path: "/v1/server", id: "getServer", summary: "Tell version, run and number of calls",

@@ -105,6 +105,8 @@ extension OpenAPISchemas {
             .maybe("started", .time("the start of the run")),
             .always("calls", .number("of CallKit that are up: a call that is bridged is two")),
             .always("readers", .number("of events")),
+            .always("replays", .number("readers that get events from the journal's files at the moment")),
+            .always("refusedReplays", .number("readers that were refused because eight replays went on")),
             .always("isRunning", .flag("false: it has not begun yet")),
         ])
 }

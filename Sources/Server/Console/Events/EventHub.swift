@@ -27,11 +27,10 @@ final class EventHub {
     /// The position is not kept any more, or is none of this server's.
     struct Gone: Error { var oldest: EventPosition? }
 
-    private(set) var view = CallsView()
-    private var runs = JournalRuns()
+    private var fold = EventFold()
     private var kept: [PublicEvent] = []
-    /// The position of the last journal event, public or not.
-    private(set) var position: EventPosition?
+    /// The number of the first kept event, of all that were ever told; a hole counts as one.
+    private var firstNumber = 0
     /// The start of the current run, in nanoseconds since 1970-01-01 UTC; nil: its event is not known.
     private(set) var started: UInt64?
     /// Events before the first kept one are gone.
@@ -50,12 +49,14 @@ final class EventHub {
         let end: (_ now: Instant) -> Void
     }
 
-    var readerCount: Int { readers.count }
+    var view: CallsView { fold.view }
+    /// The position of the last journal event, public or not.
+    var position: EventPosition? { fold.position }
 
     /// The end of the journal, before the gateway runs: whoever was cut off by a restart goes on in it.
     func restore(_ tail: JournalReader.Tail) {
         isCut = true
-        if let start = tail.start { runs.note(start) } else if tail.events.first?.kind != .gatewayStarted { return }
+        if let start = tail.start { fold.begin(start) } else if tail.events.first?.kind != .gatewayStarted { return }
         for event in tail.events { accept(event, at: .zero) }
     }
 
@@ -67,21 +68,17 @@ final class EventHub {
     }
 
     private func accept(_ event: JournalEvent, at now: Instant) {
-        if runs.note(event) { started = nil }
+        let run = fold.position?.run, told = fold.note(event)
+        if fold.position?.run != run { started = nil }
         if event.kind == .gatewayStarted { started = event.wall }
-        let run = runs.current.label
-        position = EventPosition(run: run, sequence: event.sequence)
-        if let type = view.note(event) {
-            var told = PublicEvent(event, type, run: run)
-            if let call = event.call.flatMap({ view.calls[$0] }) { told.add(call) }
-            tell(told, at: now)
-        }
+        if let told { tell(told, at: now) }
         onEvent?(event)
     }
 
     private func tell(_ event: PublicEvent, at now: Instant) {
         kept.append(event)
         if kept.count > Self.mostKept + Self.mostKept / 4 {
+            firstNumber += kept.count - Self.mostKept
             kept.removeFirst(kept.count - Self.mostKept)
             isCut = true
         }
@@ -95,52 +92,56 @@ final class EventHub {
     }
 
     private func cut(at now: Instant) {
-        kept = []
-        isCut = true
+        firstNumber += kept.count + 1
+        (kept, isCut) = ([], true)
         let all = readers.values
         readers = [:]
         for reader in all { reader.end(now) }
     }
 
-    /// Begins to listen: first what came after a position, then what comes.
+    /// Begins to listen to what comes.
     ///
     /// - Parameters:
-    ///   - after: nil: only what comes.
-    ///   - take: an event, for this reader; called on the lane, for what is there already within this call.
+    ///   - after: the position of the event before it in this reader's stream; nil: there is none.
+    ///   - take: an event, for this reader; called on the lane.
     ///   - end: the reader must begin anew, because events were lost.
     func listen(
-        _ filter: EventFilter, after: EventPosition?, at now: Instant,
+        _ filter: EventFilter, after previous: EventPosition?,
         take: @escaping (_ json: [UInt8], _ event: PublicEvent, _ now: Instant) -> Void, end: @escaping (_ now: Instant) -> Void
-    ) throws(Gone) -> UInt64 {
+    ) -> UInt64 {
         lastReader += 1
-        var reader = Reader(filter: filter, previous: after, take: take, end: end)
-        if let after {
-            for event in try events(after: after) where filter.takes(event) {
-                take(event.encoded().json(after: reader.previous), event, now)
-                reader.previous = event.position
-            }
-        }
-        readers[lastReader] = reader
+        readers[lastReader] = Reader(filter: filter, previous: previous, take: take, end: end)
         return lastReader
     }
 
-    /// Whether a reader can begin behind the position.
-    func check(_ after: EventPosition?) throws(Gone) { if let after { _ = try events(after: after) } }
-
     func forget(_ reader: UInt64) { readers[reader] = nil }
 
-    /// The kept events behind a position, in their order.
-    private func events(after: EventPosition) throws(Gone) -> ArraySlice<PublicEvent> {
+    /// The position is none that was told so far.
+    func isAhead(_ position: EventPosition) -> Bool {
+        self.position.map { position.run == $0.run && position.sequence > $0.sequence } ?? false
+    }
+
+    /// The number of the next event that is told.
+    var nextNumber: Int { firstNumber + kept.count }
+
+    /// The number of the first event behind a position. All behind it are kept.
+    func number(behind after: EventPosition) throws(Gone) -> Int {
         let gone = Gone(oldest: kept.first?.position)
-        if let position, after.run == position.run, after.sequence > position.sequence { throw gone }
+        if isAhead(after) { throw gone }
         // Between two that are told there are events of the journal that are not: a position may name one of those.
         if let index = kept.lastIndex(where: { $0.position.run == after.run && $0.position.sequence <= after.sequence }) {
-            return kept[(index + 1)...]
+            return firstNumber + index + 1
         }
-        if after == position { return [] }
+        if after == position { return nextNumber }
         guard let first = kept.firstIndex(where: { $0.position.run == after.run }) else { throw gone }
         // A run whose first event is kept is whole.
         guard first > 0 || !isCut || kept[first].position.sequence == 1 else { throw gone }
-        return kept[first...]
+        return firstNumber + first
+    }
+
+    /// The next events from a number on, none at the end; nil where they are not kept any more.
+    func events(from number: Int, atMost count: Int) -> ArraySlice<PublicEvent>? {
+        guard number >= firstNumber else { return nil }
+        return kept.dropFirst(number - firstNumber).prefix(count)
     }
 }

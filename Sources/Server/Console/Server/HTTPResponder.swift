@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import HTTP
 import Primitives
+import Runtime
 
 /// A request with what its path names.
 struct HTTPAsk {
@@ -81,6 +82,9 @@ final class HTTPStream {
 
     /// Sends a piece. When too much waits for the client the stream ends, as if the client had gone.
     func send(_ bytes: [UInt8], at now: Instant) { server?.send(bytes, over: connection, at: now) }
+
+    /// Bytes that wait for the client.
+    var unsentCount: Int { server?.connections[connection]?.wire?.unsentCount ?? 0 }
 
     /// The last piece was sent.
     func end(at now: Instant) { server?.endStream(connection, at: now) }

@@ -31,6 +31,9 @@ final class HTTPWebSocket {
     /// When it has something to do.
     var deadline: Instant { closing ?? pulse.deadline }
 
+    /// Bytes that wait for the client.
+    var unsentCount: Int { server?.connections[connection]?.wire?.unsentCount ?? 0 }
+
     /// Sends a message, which must be valid UTF-8. When too much waits for the client the socket ends.
     func send(text: [UInt8], at now: Instant) {
         guard closing == nil else { return }
