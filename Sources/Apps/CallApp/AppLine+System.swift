@@ -11,6 +11,7 @@ extension AppLine {
     /// Before the event is written down: what the app has declared done was asked for and is done, and what has ended is silent.
     func prepare(for event: CallSystemEvent) {
         switch event {
+        case .incomingReported(let uuid, let handle): adopt(uuid, reportedFor: handle)
         case .actionFulfilled(let action, _):
             takeUp { $0.uuid == action.uuid }
             if let call = action.call { complete(action, of: call) }
@@ -61,7 +62,7 @@ extension AppLine {
     func take(_ event: CallSystemEvent) {
         switch event {
         case .incomingAdmitted(let uuid): admitted(uuid)
-        case .incomingReported(let uuid): calls[uuid]?.provider = system.call(uuid)?.provider
+        case .incomingReported(let uuid, _): calls[uuid]?.provider = system.call(uuid)?.provider
         case .incomingRefused(let uuid, let error): refused(uuid, error)
         case .transactionAccepted(let transaction), .systemTransaction(let transaction, _): acting.note(transaction)
         case .transactionOffered(let transaction): acting.offer(transaction)
@@ -92,12 +93,17 @@ extension AppLine {
         }
         call.standing = .known
         call.overdueAt = nil
-        guard let reason = call.networkEnd else { return }
+        guard let reason = call.networkEnd else { return ringLater(call) }
         // It was over before the app reported it.
         later { [unowned self] in
             tell(.ended(uuid, reason))
             system.reportEnded(uuid, reason: reason)
         }
+    }
+
+    /// An app that has no word for the caller's ring.
+    private func ringLater(_ call: AppCall) {
+        later { if call.state == .new { _ = call.ring() } }
     }
 
     private func refused(_ uuid: UUID, _ error: any Error) {

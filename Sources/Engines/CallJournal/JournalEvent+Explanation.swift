@@ -139,6 +139,14 @@ extension JournalEvent.Kind {
         case .dtmfReceived: .init("The far end pressed a key.", [.always(.digits)])
 
         case .reportIncoming: .init("An incoming call is reported to CallKit.", [.maybe(.remote, "the caller's handle")])
+        case .reportAdopted:
+            .init(
+                "In the journal of an app: it reports a waiting INVITE under a UUID of its own, and has the call under that from here on.",
+                [.always(.with, "the app's UUID of the call"), .always(.count, "INVITEs that waited for a report")])
+        case .reportAmbiguous:
+            .init(
+                "In the journal of an app: it reports a call under a UUID of its own, and nothing tells which of several INVITEs it means.",
+                [.always(.with, "the app's UUID of the call"), .always(.count, "INVITEs that it may mean")])
         case .reportIncomingAccepted: .init("The report was taken: the call exists and rings.")
         case .reportIncomingRefused:
             .init("The report was refused.", [.always(.error, "the name of the CallKit error, as `filteredByDoNotDisturb`")])

@@ -46,6 +46,8 @@ extension JournalEvent {
 
         // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"
+        case reportAdopted = "report.adopted"
+        case reportAmbiguous = "report.ambiguous"
         case reportIncomingAccepted = "report.incoming.ok"
         case reportIncomingRefused = "report.incoming.error"
         case reportConnecting = "report.connecting"

@@ -97,6 +97,7 @@ import UserAgent
         case .incoming(let call, let caller):
             teller.say("invite", ["call": call.uuidString, "from": caller.handle])
             app?.incoming(call, from: caller)
+        case .adopted(let call, let own): teller.say("adopted", ["call": call.uuidString, "as": own.uuidString])
         case .reportedUnknown(let call): teller.say("reported unknown", ["call": call.uuidString])
         case .cannotCall(let call, let target):
             teller.say("cannot call", ["call": call.uuidString, "target": target])

@@ -19,6 +19,7 @@ enum LadderWords {
         case .performGroup:
             let other = event.details.uuid(.with)
             return "perform group" + call + (other.map { " with \(names($0) ?? $0.description)" } ?? " alone")
+        case .reportAdopted: return "report adopted" + call + text(.with)
         case .reportIncomingAccepted: return "report accepted" + call
         case .reportIncomingRefused: return "report refused" + call + text(.error)
         case .inviteReceived:
