@@ -106,9 +106,10 @@ public final class AppLine: SignallingEndpoint {
         configuration.allowedMethods += [.refer, .notify]
         agent = UserAgent(configuration: configuration, network: environment.network, random: environment.random, hash: environment.hash)
         journal.record(.gatewayStarted, at: now, [.version: .init(settings.product)])
-        journal.record(.lineConfigured, line: settings.number, at: now, [.scope: "perLine"])
+        journal.record(.lineConfigured, line: settings.number, at: now, [.scope: "perLine", .app: true])
         agent.delegate = self
         journal.onViolation = { [unowned self] in onEvent(.violation($0)) }
+        journal.onAdvice = { [unowned self] in onEvent(.advice($0)) }
         system.journal = scribe
     }
 

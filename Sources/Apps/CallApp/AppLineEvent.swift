@@ -36,6 +36,8 @@ public enum AppLineEvent: Sendable {
     case released(UUID, Instant)
     /// The journal's audit found something wrong.
     case violation(Violation)
+    /// The journal's audit found something that telephones put up with, and that is better not done.
+    case advice(Violation)
 }
 
 /// The caller.

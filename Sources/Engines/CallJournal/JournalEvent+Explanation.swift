@@ -32,7 +32,7 @@ extension JournalEvent.Kind {
         case .gatewayStarted: .init("The first event of a run.", [.maybe(.version), .maybe(.run)])
         case .gatewayStopped:
             .init("An orderly stop: a journal that ends with it is complete.", [.maybe(.text, "the refusals of the run, by cause")])
-        case .lineConfigured: .init("A line is there.", [.always(.scope)])
+        case .lineConfigured: .init("A line is there.", [.always(.scope), .maybe(.app)])
         case .configurationReloaded:
             .init(
                 "Another configuration of lines, trunks and limits holds from here on.",
@@ -220,6 +220,10 @@ extension JournalEvent.Kind {
         case .auditViolation:
             .init(
                 "A rule was broken.", [.always(.rule), .always(.count, "the sequence number of the event that broke it"), .always(.text)])
+        case .auditAdvice:
+            .init(
+                "An app did on its line what telephones put up with, and what is better not done: no fault.",
+                [.always(.rule), .always(.count, "the sequence number of the event that broke it"), .always(.text)])
         case .journalLost:
             .init(
                 "Events could not be written. It stands in the place of the last of them, with its sequence number.",

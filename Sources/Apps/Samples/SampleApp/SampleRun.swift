@@ -111,6 +111,7 @@ import UserAgent
         case .firstSent(let call, let time): user?.firstPacket(of: call, at: time)
         case .firstReceived: break
         case .released(let call, let time): user?.released(call, at: time)
+        case .advice(let advice): teller.say("advice", ["text": advice.description])
         case .violation(let violation): teller.say("violation", ["text": violation.description])
         }
     }
