@@ -116,7 +116,8 @@ let package = Package(
         .target(
             name: "CallApp",
             dependencies: [
-                "CallJournal", "CallKit", "Calls", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent",
+                "Audio", "CallJournal", "CallKit", "Calls", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP",
+                "UserAgent",
             ], path: "Sources/Apps/CallApp", swiftSettings: strict),
 
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.

@@ -77,9 +77,9 @@ extension AppLine {
         case .actionTimedOut(let action): undone(action)
         case .actionVoided(let action): acting.end(action.uuid)
         case .connected(let uuid, _): if let call = calls[uuid] { rise(call) }
-        case .sessionActivated: audio.isActive = true
+        case .sessionActivated: activate()
         case .sessionAdmitted(_, let admitted): for uuid in admitted { calls[uuid]?.startMedia() }
-        case .sessionDeactivated: audio = AppAudio(isActive: scribe.hasSession)
+        case .sessionDeactivated: deactivate()
         case .callEnded(let uuid, _): ended(uuid)
         default: break
         }
@@ -111,6 +111,19 @@ extension AppLine {
         if call.state != .ended { call.session?.refuse(StatusTable.refusal(of: error), at: now) }
         call.call.enter(.ended)
         call.forget()
+    }
+
+    private func activate() {
+        audio.isActive = true
+        guard settings.startsAudio else { return }
+        audio.isStarted = true
+        for call in callsInOrder { call.startMedia() }
+    }
+
+    private func deactivate() {
+        audio = AppAudio(isActive: scribe.hasSession, isStarted: scribe.hasSession && settings.startsAudio)
+        guard !audio.isActive else { return }
+        for call in callsInOrder { call.stopMedia(holding: true) }
     }
 
     private func rise(_ call: AppCall) {

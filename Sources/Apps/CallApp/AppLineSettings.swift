@@ -23,6 +23,9 @@ public struct AppLineSettings: Sendable {
     public var srtp = SRTPPolicy.off, keying = SRTPKeying.sdes
     /// The sound of the app's user.
     public var microphone = MediaSource.silence
+    /// Whether sound begins by itself when the audio session is activated, as for an app that has no media library to start. An app that
+    /// has one calls `startAudio`.
+    public var startsAudio = false
     /// Whether the line registers with its server.
     public var registers = true
     /// The status that answers a declined call: 486 where the server has other devices to try, 603 where it has not (mapping I17).

@@ -62,6 +62,7 @@ import UserAgent
         settings.mediaPorts = ports
         settings.journalFile = options.journal
         settings.microphone = .tone(Tone(440))
+        settings.startsAudio = false
         let encryption = options.srtp
         settings.adjust = { ($0.srtp, $0.keying) = (encryption.policy, encryption.keying) }
         let line = try LiveAppLine(settings, system: system) { event in MainActor.assumeIsolated { self.heard(event) } }
