@@ -121,7 +121,8 @@ let package = Package(
         .target(
             name: "CallApp",
             dependencies: [
-                "CallJournal", "CallKit", "Calls", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent",
+                "Audio", "CallJournal", "CallKit", "Calls", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP",
+                "UserAgent",
             ], path: "Sources/Apps/CallApp", swiftSettings: strict),
 
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
@@ -238,6 +239,14 @@ let package = Package(
             swiftSettings: strict),
     ]
 )
+
+// scripts/requirements on a machine without libsrtp2: whatever asks that library is left out.
+if Context.environment["HOOKSWITCH_WITHOUT_LIBSRTP2"] != nil {
+    package.targets.removeAll { ["CSRTPOracle", "srtp-bench"].contains($0.name) }
+    for target in package.targets {
+        target.dependencies.removeAll { if case .byNameItem("CSRTPOracle", _) = $0 { true } else { false } }
+    }
+}
 
 /// The tests of a target, beside it in name and folder.
 func tests(_ target: String, _ others: [Target.Dependency] = []) -> Target {

@@ -6,18 +6,22 @@ import Testing
 struct BrokenJournal: CustomTestStringConvertible, Sendable {
     let rule: AuditRule.ID
     let fault: String
+    /// Advice only on the line of an app.
+    let level: Violation.Level
     let events: [JournalEvent]
     var testDescription: String { "\(rule.rawValue): \(fault)" }
 
-    private init(_ rule: AuditRule.ID, _ fault: String, _ good: GoodJournal, _ change: (inout Editor) -> Void) {
+    private init(
+        _ rule: AuditRule.ID, _ fault: String, _ good: GoodJournal, _ level: Violation.Level = .fault, _ change: (inout Editor) -> Void
+    ) {
         var editor = Editor(events: good.events)
         change(&editor)
-        (self.rule, self.fault, events) = (rule, fault, editor.renumbered)
+        (self.rule, self.fault, self.level, events) = (rule, fault, level, editor.renumbered)
     }
 
     private static let alice = JournalScript.alice, bob = JournalScript.bob, carol = JournalScript.carol
 
-    static let all: [BrokenJournal] = calls + ends + holds + media
+    static let all: [BrokenJournal] = calls + ends + holds + media + apps
 
     private static let calls: [BrokenJournal] = [
         BrokenJournal(.R1, "no 100", .echo) { $0.remove(the(.sipSent, status: 100)) },
@@ -146,6 +150,39 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.R17, "too late", .reset) { $0.shift(from: the(.callEnded, carol), by: .seconds(6)) },
         BrokenJournal(.R18, "a SIP reason in a response", .declined) {
             $0.set(the(.sipSent, status: 603), .reason, "Q.850;text=\"a,b\", SIP;cause=603")
+        },
+    ]
+
+    /// On the line of an app, where telephones put up with some.
+    private static let apps: [BrokenJournal] = [
+        BrokenJournal(.R7, "an app reports connecting before any 1xx", .busy, .advice) {
+            $0.set(the(.lineConfigured), .app, 1)
+            $0.move(the(.reportConnecting), before: the(.sipReceived, status: 180))
+        },
+        BrokenJournal(.R7, "an app reports connecting twice", .busy) {
+            $0.set(the(.lineConfigured), .app, 1)
+            $0.duplicate(the(.reportConnecting))
+        },
+        BrokenJournal(.R7, "an app reports connected without a 2xx", .busy) {
+            $0.set(the(.lineConfigured), .app, 1)
+            $0.insert(.reportConnected, bob, [:], after: the(.reportConnecting))
+        },
+        BrokenJournal(.R9, "an app ends what the far end has ended", .busy, .advice) {
+            $0.set(the(.lineConfigured), .app, 1)
+            $0.insert(.actionFulfilled, bob, [.action: 901], after: the(.reportEnded))
+            $0.insert(.performEnd, bob, [.action: 901], after: the(.reportEnded))
+            $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "end:901"], after: the(.reportEnded))
+        },
+        BrokenJournal(.R9, "an app does not report a remote end", .busy) {
+            $0.set(the(.lineConfigured), .app, 1)
+            $0.remove(the(.reportEnded))
+        },
+        BrokenJournal(.M12, "an app sends no packet", .echo, .advice) {
+            $0.set(the(.lineConfigured), .app, 1)
+            $0.remove(the(.mediaStarted))
+            $0.remove(the(.mediaStopped))
+            $0.set(the(.mediaClosed), .packets, 0)
+            $0.shift(from: the(.mediaClosed), by: .seconds(1))
         },
     ]
 

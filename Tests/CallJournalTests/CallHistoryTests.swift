@@ -165,6 +165,16 @@ private struct Expected: CustomTestStringConvertible, Sendable {
         #expect(Self.calls(Array(events[(stop + 1)...])) == ["alice cut-off -: its beginning is missing in the journal"])
     }
 
+    @Test func `advice to an app stands beside the verdict, and makes no call a failed one`() throws {
+        let events = try #require(BrokenJournal.all.first { $0.rule == .M12 }).events
+        let told = JournalEvent(
+            sequence: UInt64(events.count + 1), time: events.last?.time ?? .zero, call: JournalScript.alice, kind: .auditAdvice,
+            details: [.rule: "M12", .count: 1, .text: "no packet"])
+        let call = try #require(Self.history(events + [told]).calls.first)
+        #expect(!call.isTroubled && call.legs.map(\.advice) == [["M12"]] && call.legs.flatMap(\.violations) == [])
+        #expect(call.reason.hasSuffix("; advice: M12"))
+    }
+
     @Test(arguments: GoodJournal.all)
     func `a call whose beginning was rotated away is there once, and what is left of one is none`(journal: GoodJournal) {
         let whole = Set(Self.history(journal.events).calls.flatMap(\.legs).map(\.call))

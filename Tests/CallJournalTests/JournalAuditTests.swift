@@ -22,6 +22,28 @@ extension JournalAuditTests {
     func `a broken journal breaks the one rule that it is made for`(journal: BrokenJournal) {
         let violations = Self.violations(of: journal.events)
         #expect(Set(violations.map(\.rule)) == [journal.rule], "\(violations)")
+        #expect(Set(violations.map(\.level)) == [journal.level], "\(violations)")
+    }
+
+    @Test(arguments: BrokenJournal.all.filter { $0.level == .advice })
+    func `nothing is advice on a line of the gateway's own`(journal: BrokenJournal) {
+        var events = journal.events
+        for index in events.indices where events[index].kind == .lineConfigured { events[index].details[.app] = nil }
+        let violations = Self.violations(of: events)
+        #expect(violations.allSatisfy { $0.level == .fault } && violations.isEmpty == (journal.rule == .M12), "\(violations)")
+    }
+
+    @Test(arguments: BrokenJournal.all.filter { $0.level == .advice })
+    func `a journal that advises live is advised by again, and counts no fault`(journal: BrokenJournal) {
+        let sink = MemorySink(), live = Journal(lane: "s0", clock: WallClock(instant: .zero, unixNanoseconds: 0), sink: sink)
+        var advice: [Violation] = []
+        live.onAdvice = { advice.append($0) }
+        for event in journal.events { live.record(event.kind, call: event.call, line: event.line, at: event.time, event.details) }
+        live.flush()
+        #expect(live.violations == 0 && live.advice == 1 && advice.map(\.rule) == [journal.rule])
+        let read = JournalReader.parse(sink.bytes, name: "live").events
+        #expect(read.count { $0.kind == .auditAdvice } == 1 && !read.contains { $0.kind == .auditViolation })
+        #expect(Self.violations(of: read).map(\.level) == [.advice])
     }
 
     @Test(arguments: AuditRule.ID.allCases)

@@ -245,7 +245,7 @@ func text(_ transaction: CallTransaction) -> String { transaction.actions.map(te
 
 func text(_ event: CallSystemEvent) -> String {
     switch event {
-    case .incomingReported(let call): "incoming \(Character(call))"
+    case .incomingReported(let call, _): "incoming \(Character(call))"
     case .incomingAdmitted(let call): "admitted \(Character(call))"
     case .incomingRefused(let call, let error): "turned away \(Character(call)) \(text(error))"
     case .updated(let call): "updated \(Character(call))"

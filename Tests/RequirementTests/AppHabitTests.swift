@@ -151,18 +151,6 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @Test func `a call that is reported under a UUID of the app's own is named`() {
-        let stage = Stage(), app = ProbeApp(stage), own = UUID()
-        app.onIncoming = { _, _ in app.provider.hookswitchReport(own, update: CXCallUpdate()) { _ in } }
-        let call = stage.far.call()
-        stage.run(0.2)
-        #expect(stage.events.contains { if case .reportedUnknown(own) = $0 { true } else { false } })
-        #expect(stage.violations.allSatisfy { $0.hasPrefix("R1 ") } && !stage.violations.isEmpty)
-        stage.run(10)
-        #expect(call.statuses.last == 480)
-        withExtendedLifetime(app) {}
-    }
-
     @Test func `a call that is reported and ended before the line's queue hears of it is in the recents`() {
         let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider), scribe = stage.line.scribe
         stage.line.recents = recents

@@ -66,6 +66,18 @@ import Workbench
                 && AuditCommand.text(report).contains("violation   R10  event 1.3  call \(call)  a call ends once"))
     }
 
+    @Test func `advice to an app stands apart, and the journal is clean`() throws {
+        let call = UUID().uuidString
+        let lines = [
+            #""seq":4,"kind":"call.ended","details":{}"#, #""seq":5,"kind":"media.started","details":{}"#,
+            #""seq":6,"kind":"audit.advice","details":{"rule":"R9","count":3,"text":"no perform.end"}"#,
+        ].map { #"{"t":5000000,"wall":1790000000000000000,"lane":"s0","call":"\#(call)",\#($0)}"# }
+        let report = try audit([Self.line(1, "gateway.started")] + lines), text = AuditCommand.text(report)
+        #expect(report.isClean && report.violations.isEmpty && report.advice.map(\.rule) == ["R9"])
+        #expect(text.contains("advice      R9  event 1.3  call \(call)  no perform.end") && text.contains("; advice: 1"))
+        #expect(String(decoding: try JSONEncoder().encode(report), as: UTF8.self).contains(#""advice":[{"#))
+    }
+
     @Test func `a journal is audited out of a pipe, which is given alone`() throws {
         let pipe = Pipe(), path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
         let several = try #require(throws: Failure.self) { try AuditCommand.check(["/nowhere/a", path]) }

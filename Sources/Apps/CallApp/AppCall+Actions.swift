@@ -41,7 +41,8 @@ extension AppCall {
     /// 180: the report was accepted. A reliable one to an INVITE without an offer would have to hold ours (RFC 3262 §5), before the user
     /// has taken the call: such a caller waits with the 100 alone.
     func ring() -> Bool {
-        guard direction == .incoming, state == .new, standing == .known, let session else { return false }
+        guard direction == .incoming, standing == .known, let session else { return false }
+        guard state == .new else { return state == .ringing }
         call.enter(.ringing)
         return session.request.content.isEmpty && session.ringsReliably || session.respond(status: 180, at: now)
     }

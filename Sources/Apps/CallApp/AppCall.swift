@@ -21,7 +21,10 @@ final class AppCall {
         case ended
     }
 
-    let uuid: UUID
+    /// The UUID that the app has it under.
+    private(set) var uuid: UUID
+    /// The UUID that it came to be with, which the journal has: another one where the app has reported it under its own.
+    let journalUUID: UUID
     let direction: Direction
     unowned let line: AppLine
     let scribe: LegJournal
@@ -60,12 +63,17 @@ final class AppCall {
         scribe: LegJournal
     ) {
         (self.direction, self.uuid, self.line, self.session, self.flow) = (direction, uuid, line, session, flow)
+        journalUUID = uuid
         (call, self.media, self.scribe) = (CallSession(negotiation), media, scribe)
     }
 
     var state: CallSession.State { call.state }
 
     var now: Instant { line.now }
+
+    /// The app calls it otherwise from here on.
+    func rename(_ uuid: UUID) { self.uuid = uuid }
+
     var isSignallingOver: Bool { ([session, move?.session] + formers.map(\.session)).allSatisfy { $0?.state ?? .ended == .ended } }
 
     // MARK: Time

@@ -18,10 +18,10 @@ extension AppLine {
     public func transfer(_ uuid: UUID, to handle: String, replacing other: UUID? = nil, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard let call = calls[uuid], call.state == .connected, call.standing == .up, let session = call.session,
+        guard let call = self.call(uuid), call.state == .connected, call.standing == .up, let session = call.session,
             let target = settings.target(handle)
         else { return refuse() }
-        let dialog = other.flatMap { calls[$0]?.session?.dialogAsPeerSees }
+        let dialog = other.flatMap { self.call($0)?.session?.dialogAsPeerSees }
         guard other == nil || dialog != nil else { return refuse() }
         let own = NameAddress(uri: URI(user: settings.number, host: settings.domain))
         return session.refer(to: target, replacing: dialog, referredBy: own, at: self.now) || refuse()
@@ -31,7 +31,7 @@ extension AppLine {
     public func statistics(of uuid: UUID, at now: Instant) -> CallMediaStatistics? {
         enter(now)
         defer { settle() }
-        guard let call = calls[uuid], call.media.state.isOpen else { return nil }
+        guard let call = self.call(uuid), call.media.state.isOpen else { return nil }
         return (try? plane.statistics(of: call.media.id, at: self.now)).map(CallMediaStatistics.init)
     }
 

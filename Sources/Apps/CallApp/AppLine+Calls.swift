@@ -15,7 +15,7 @@ extension AppLine {
     public func ring(_ uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        return calls[uuid]?.ring() ?? false || refuse()
+        return call(uuid)?.ring() ?? false || refuse()
     }
 
     /// In `perform(CXStartCallAction)`: the INVITE leaves. False when it cannot, or may not: fail the action.
@@ -32,6 +32,7 @@ extension AppLine {
     public func answer(_ uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
+        let uuid = ownUUID(of: uuid)
         guard asked(of: uuid, where: { $0 == .answer }) != nil, let call = calls[uuid] else {
             return isDone(uuid) { $0.direction == .incoming && $0.state == .connected }
         }
@@ -43,6 +44,7 @@ extension AppLine {
     public func end(_ uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
+        let uuid = ownUUID(of: uuid)
         guard let call = calls[uuid] else { return true }
         guard asked(of: uuid, where: { $0 == .end }) != nil || call.state == .ended else { return refuse() }
         call.hangUp()
@@ -64,6 +66,7 @@ extension AppLine {
     public func setHeld(_ uuid: UUID, _ isHeld: Bool, at now: Instant, completion: @escaping (Bool) -> Void = { _ in }) {
         enter(now)
         defer { settle() }
+        let uuid = ownUUID(of: uuid)
         guard asked(of: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], canHold(call) else {
             if !isHeld, let call = calls[uuid], call.resume != nil { return call.awaitResume(completion) }
             return completion(isDone(uuid) { $0.state == .connected && $0.call.isHeld == isHeld })
@@ -85,6 +88,7 @@ extension AppLine {
     public func setMuted(_ uuid: UUID, _ isMuted: Bool, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
+        let uuid = ownUUID(of: uuid)
         guard asked(of: uuid, where: { $0 == .mute(isMuted) }) != nil, let call = calls[uuid] else {
             return isDone(uuid) { $0.state == .connected && $0.isMuted == isMuted }
         }
@@ -97,6 +101,7 @@ extension AppLine {
     public func play(_ digits: String, on uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
+        let uuid = ownUUID(of: uuid)
         guard let action = asked(of: uuid, where: { if case .tones = $0 { true } else { false } }), let call = calls[uuid] else {
             return refuse()
         }
@@ -109,6 +114,7 @@ extension AppLine {
     public func group(_ uuid: UUID, with other: UUID?, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
+        let (uuid, other) = (ownUUID(of: uuid), other.map(ownUUID))
         guard asked(of: uuid, where: { if case .group = $0 { true } else { false } }) != nil else { return refuse() }
         return group(uuid, with: other)
     }

@@ -11,6 +11,7 @@ extension AppLine {
     /// Before the event is written down: what the app has declared done was asked for and is done, and what has ended is silent.
     func prepare(for event: CallSystemEvent) {
         switch event {
+        case .incomingReported(let uuid, let handle): adopt(uuid, reportedFor: handle)
         case .actionFulfilled(let action, _):
             takeUp { $0.uuid == action.uuid }
             if let call = action.call { complete(action, of: call) }
@@ -61,7 +62,7 @@ extension AppLine {
     func take(_ event: CallSystemEvent) {
         switch event {
         case .incomingAdmitted(let uuid): admitted(uuid)
-        case .incomingReported(let uuid): calls[uuid]?.provider = system.call(uuid)?.provider
+        case .incomingReported(let uuid, _): calls[uuid]?.provider = system.call(uuid)?.provider
         case .incomingRefused(let uuid, let error): refused(uuid, error)
         case .transactionAccepted(let transaction), .systemTransaction(let transaction, _): acting.note(transaction)
         case .transactionOffered(let transaction): acting.offer(transaction)
@@ -76,9 +77,9 @@ extension AppLine {
         case .actionTimedOut(let action): undone(action)
         case .actionVoided(let action): acting.end(action.uuid)
         case .connected(let uuid, _): if let call = calls[uuid] { rise(call) }
-        case .sessionActivated: audio.isActive = true
+        case .sessionActivated: activate()
         case .sessionAdmitted(_, let admitted): for uuid in admitted { calls[uuid]?.startMedia() }
-        case .sessionDeactivated: audio = AppAudio(isActive: scribe.hasSession)
+        case .sessionDeactivated: deactivate()
         case .callEnded(let uuid, _): ended(uuid)
         default: break
         }
@@ -92,7 +93,7 @@ extension AppLine {
         }
         call.standing = .known
         call.overdueAt = nil
-        guard let reason = call.networkEnd else { return }
+        guard let reason = call.networkEnd else { return ringLater(call) }
         // It was over before the app reported it.
         later { [unowned self] in
             tell(.ended(uuid, reason))
@@ -100,11 +101,29 @@ extension AppLine {
         }
     }
 
+    /// An app that has no word for the caller's ring.
+    private func ringLater(_ call: AppCall) {
+        later { if call.state == .new { _ = call.ring() } }
+    }
+
     private func refused(_ uuid: UUID, _ error: any Error) {
         guard let call = calls[uuid], call.standing == .unreported else { return }
         if call.state != .ended { call.session?.refuse(StatusTable.refusal(of: error), at: now) }
         call.call.enter(.ended)
         call.forget()
+    }
+
+    private func activate() {
+        audio.isActive = true
+        guard settings.startsAudio else { return }
+        audio.isStarted = true
+        for call in callsInOrder { call.startMedia() }
+    }
+
+    private func deactivate() {
+        audio = AppAudio(isActive: scribe.hasSession, isStarted: scribe.hasSession && settings.startsAudio)
+        guard !audio.isActive else { return }
+        for call in callsInOrder { call.stopMedia(holding: true) }
     }
 
     private func rise(_ call: AppCall) {

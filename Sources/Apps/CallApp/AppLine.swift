@@ -73,13 +73,16 @@ public final class AppLine: SignallingEndpoint {
     /// The keeper of the calls that are over; nil: nobody keeps them.
     public var recents: AppRecents?
     let plane: any MediaPlane
+    /// By the app's UUIDs.
     var calls: [UUID: AppCall] = [:]
+    /// The app's UUIDs of calls that it reported under its own, by those of their `.incoming`.
+    var ownUUIDs: [UUID: UUID] = [:]
     /// The sound that the user hears and says, as the app has switched it.
     var audio = AppAudio()
     var acting = ActionsUnderWay()
     /// Calls whose signalling is not over though the call is.
     private var lingering: [AppCall] = []
-    private var callOfMedia: [MediaLegID: UUID] = [:]
+    var callOfMedia: [MediaLegID: UUID] = [:]
     private var mediaIDs: UInt64 = 0
     private var conferences: UInt64 = 0
     private var random: any RandomNumberGenerator
@@ -103,9 +106,10 @@ public final class AppLine: SignallingEndpoint {
         configuration.allowedMethods += [.refer, .notify]
         agent = UserAgent(configuration: configuration, network: environment.network, random: environment.random, hash: environment.hash)
         journal.record(.gatewayStarted, at: now, [.version: .init(settings.product)])
-        journal.record(.lineConfigured, line: settings.number, at: now, [.scope: "perLine"])
+        journal.record(.lineConfigured, line: settings.number, at: now, [.scope: "perLine", .app: true])
         agent.delegate = self
         journal.onViolation = { [unowned self] in onEvent(.violation($0)) }
+        journal.onAdvice = { [unowned self] in onEvent(.advice($0)) }
         system.journal = scribe
     }
 
@@ -265,6 +269,7 @@ public final class AppLine: SignallingEndpoint {
     func remove(_ call: AppCall) {
         calls[call.uuid] = nil
         callOfMedia[call.media.id] = nil
+        forgetName(of: call)
         if !call.isSignallingOver { lingering.append(call) }
     }
 

@@ -14,8 +14,10 @@ public enum AppLineEvent: Sendable {
     case unregistered
     /// Somebody calls: report it to CallKit under this UUID, and let it `ring` when that was accepted.
     case incoming(UUID, AppCaller)
-    /// The app has reported a call that the line does not have, as with a UUID of its own making in place of that of `.incoming`: it ends
-    /// with `.failed` at once.
+    /// The app reports the call of an `.incoming` under a UUID of its own: events name it by that from here on, and the line's methods take
+    /// both. Its report is neither accepted nor refused yet.
+    case adopted(UUID, as: UUID)
+    /// The app has reported a call that the line does not have, as when no INVITE waits: it ends with `.failed` at once.
     case reportedUnknown(UUID)
     /// A start that was asked for names nobody that can be called: it has failed, as the action will.
     case cannotCall(UUID, String)
@@ -34,6 +36,8 @@ public enum AppLineEvent: Sendable {
     case released(UUID, Instant)
     /// The journal's audit found something wrong.
     case violation(Violation)
+    /// The journal's audit found something that telephones put up with, and that is better not done.
+    case advice(Violation)
 }
 
 /// The caller.

@@ -23,18 +23,34 @@ public struct AppLineSettings: Sendable {
     public var srtp = SRTPPolicy.off, keying = SRTPKeying.sdes
     /// The sound of the app's user.
     public var microphone = MediaSource.silence
+    /// Whether sound begins by itself when the audio session is activated, as for an app that has no media library to start. An app that
+    /// has one calls `startAudio`.
+    public var startsAudio = false
     /// Whether the line registers with its server.
     public var registers = true
     /// The status that answers a declined call: 486 where the server has other devices to try, 603 where it has not (mapping I17).
     public var declineStatus = 486
     /// Whether the far end of a call may hand it on to somebody else (REFER). False: 603.
     public var acceptsTransfers = true
+    /// Which INVITE a report means that comes under a UUID of the app's own.
+    public var adoption = Adoption.oldest
     /// A call that the app has not reported by then is answered 480 (mapping §10).
     public var reportLimit = Duration.seconds(7)
     /// The time that an end may be on its way through the app before the line takes the call down by itself.
     public var endLimit = Duration.seconds(5)
     /// `User-Agent` of what it sends.
     public var product: Text = "Hookswitch"
+
+    /// How sure a report under a UUID of the app's own must be of its INVITE.
+    public enum Adoption: Hashable, Sendable {
+        /// One of the waiting INVITEs whose caller the report's handle names; of several, or where it names none, the oldest that is not
+        /// over yet. `report.ambiguous` in the journal where several were left.
+        case oldest
+        /// The same, but only where one is left: the only one that waits, or the only one whose caller the handle names.
+        case certain
+        /// None: only the UUID of its `.incoming` names a call.
+        case never
+    }
 
     /// - Parameters:
     ///   - number: of the line, as the server knows it.

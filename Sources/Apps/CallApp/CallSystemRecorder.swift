@@ -28,6 +28,9 @@ final class CallSystemRecorder: CallSystemJournal {
         journal = LineJournal(line.journal, line: line.settings.number)
     }
 
+    /// Has the journal keep a call of the system under another UUID; nil: under its own again.
+    func setName(_ name: UUID?, of call: UUID) { journal.setName(name, of: call) }
+
     var hasPending: Bool { pending.withLock { !$0.isEmpty } }
 
     func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {

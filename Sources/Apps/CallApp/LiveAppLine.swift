@@ -1,3 +1,4 @@
+import Audio
 import CallJournal
 import CallKit
 import Calls
@@ -29,8 +30,11 @@ public struct LiveAppSettings: Sendable {
     public var displayName: Text?
     /// In order of preference.
     public var codecs = Codec.usual
-    /// The sound of the app's user.
-    public var microphone = MediaSource.silence
+    /// The sound of the app's user: a tone, samples, `.echo` for what the other side says, `.silence` for nothing at all.
+    public var microphone = MediaSource.tone(Tone(440))
+    /// Whether sound begins by itself in `didActivate`: an app that never touches a media library hears and is heard. False where the app
+    /// calls `startAudio`, and what it calls decides.
+    public var startsAudio = true
     /// Each call takes two of them.
     public var mediaPorts: ClosedRange<UInt16> = 23_000...23_999
     /// nil: the journal is audited and not written.
@@ -40,6 +44,15 @@ public struct LiveAppSettings: Sendable {
 
     /// A line without a password, over UDP.
     public init(number: Text, server: SocketAddress) { (self.number, self.server) = (number, server) }
+
+    /// Has the app's user say a file over and over: WAV, or Opus in Ogg.
+    public mutating func play(file path: String) throws(LiveAppError) {
+        guard let data = FileManager.default.contents(atPath: path) else { throw .microphone(path: path, nil) }
+        do throws(SoundFileError) {
+            let sound = try WAV(parsingSoundFile: Array(data))
+            microphone = .samples(sound.samples, sampleRate: sound.sampleRate, loops: true)
+        } catch { throw .microphone(path: path, error) }
+    }
 
     /// As a person writes it: `1001`, its password, and an address as `127.0.0.1:5060` or `[::1]`.
     public init(number: String, password: String? = nil, server: String) throws(LiveAppError) {
@@ -63,6 +76,8 @@ public enum LiveAppError: Error, CustomStringConvertible {
     case socket(SocketError)
     /// The threads of media could not be begun.
     case media(PollerError)
+    /// The file that the user is to say is no sound.
+    case microphone(path: String, SoundFileError?)
     /// The journal's file cannot be used.
     case journal(path: String, JournalFileError)
 
@@ -74,6 +89,7 @@ public enum LiveAppError: Error, CustomStringConvertible {
             "the telephone is not a network's: say CallSystem.configureShared(.app) before anything else of CallKit is used"
         case .socket(let error): error.description
         case .media(let error): "media: \(error)"
+        case .microphone(let path, let error): "the sound \(path): " + (error?.description ?? "it cannot be read")
         case .journal(let path, let error): "the journal \(path): \(error)"
         }
     }
@@ -197,7 +213,7 @@ public final class LiveAppLine: Sendable {
             number: settings.number, domain: settings.domain ?? Text("\(settings.server.address)"), flow: flow, mediaAddress: host)
         line.displayName = settings.displayName
         line.credentials = settings.password.map { Credentials(username: settings.number, password: $0) }
-        (line.codecs, line.microphone) = (settings.codecs, settings.microphone)
+        (line.codecs, line.microphone, line.startsAudio) = (settings.codecs, settings.microphone, settings.startsAudio)
         settings.adjust(&line)
         let clock = WallClock(instant: now, unixNanoseconds: UInt64(Date().timeIntervalSince1970 * 1e9))
         let journal = Journal(lane: "main", clock: clock, sink: file)

@@ -8,6 +8,8 @@ package final class LineJournal: CallSystemJournal {
     private let journal: Journal
     private let line: Text
     private let ending: (UUID) -> LegEnding?
+    /// Calls that the journal has under another UUID than the system: by the system's.
+    private var names: [UUID: UUID] = [:]
 
     /// - Parameters:
     ///   - journal: where it writes.
@@ -19,9 +21,14 @@ package final class LineJournal: CallSystemJournal {
         self.ending = ending
     }
 
+    /// Writes what concerns a call of the system under another UUID; nil: under its own again.
+    package func setName(_ name: UUID?, of call: UUID) { names[call] = name }
+
+    private func name(of call: UUID) -> UUID { names.isEmpty ? call : names[call] ?? call }
+
     package func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
         switch event {
-        case .incomingReported(let call): write(.reportIncoming, call, now)
+        case .incomingReported(let call, _): write(.reportIncoming, call, now)
         case .incomingAdmitted(let call): write(.reportIncomingAccepted, call, now)
         case .incomingRefused(let call, let error): write(.reportIncomingRefused, call, now, [.error: .init(Self.name(of: error))])
         case .updated(let call): write(.reportUpdated, call, now)
@@ -47,7 +54,7 @@ package final class LineJournal: CallSystemJournal {
     }
 
     private func write(_ kind: JournalEvent.Kind, _ call: UUID?, _ now: Instant, _ details: JournalEvent.Details = [:]) {
-        journal.record(kind, call: call.map(CallUUID.init), line: line, at: now, details)
+        journal.record(kind, call: call.map { CallUUID(name(of: $0)) }, line: line, at: now, details)
     }
 
     private func write(_ kind: JournalEvent.Kind, _ transaction: CallTransaction, _ now: Instant, code: Int? = nil) {
@@ -86,7 +93,7 @@ package final class LineJournal: CallSystemJournal {
             details.add(.on, .init(on))
         case .group(let other):
             kind = .performGroup
-            details.add(.with, other.map { .init($0) })
+            details.add(.with, other.map { .init(name(of: $0)) })
         case .tones(let digits, _):
             kind = .performDTMF
             details.add(.digits, .init(digits))

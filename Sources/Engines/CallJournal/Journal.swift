@@ -61,16 +61,20 @@ public final class Journal {
         public init() {}
     }
 
-    /// Told of each violation when the turn is over in which it happened (`flush()`), after it was journalled.
+    /// Told of each fault when the turn is over in which it happened (`flush()`), after it was journalled.
     public var onViolation: ((Violation) -> Void)?
+    /// Told of each piece of advice, in the same way.
+    public var onAdvice: ((Violation) -> Void)?
     /// Sees each event when it is written and audited, in their order; nil costs nothing. It must not call the journal.
     public var onEvent: ((borrowing JournalEvent) -> Void)?
     /// Events recorded so far; the sequence number of the last.
     public private(set) var count: UInt64 = 0
     /// The same by kind: indexed by the kind's ordinal.
     private var counts = [UInt64](repeating: 0, count: JournalEvent.Kind.allCases.count)
-    /// Violations found until the last `flush()`.
+    /// Faults found until the last `flush()`.
     public private(set) var violations = 0
+    /// Pieces of advice until then.
+    public private(set) var advice = 0
 
     /// The date of the last event.
     public private(set) var latest = Instant.zero
@@ -179,12 +183,13 @@ public final class Journal {
 
     private func report(_ found: [Violation], at now: Instant) {
         for violation in found {
-            violations += 1
+            let isFault = violation.level == .fault
+            if isFault { violations += 1 } else { advice += 1 }
             let details: JournalEvent.Details = [
                 .rule: .init(violation.rule.rawValue), .count: .init(violation.sequence), .text: .init(violation.sentence),
             ]
-            pending.append(make(.auditViolation, call: violation.call, line: .empty, at: now, details))
-            onViolation?(violation)
+            pending.append(make(isFault ? .auditViolation : .auditAdvice, call: violation.call, line: .empty, at: now, details))
+            (isFault ? onViolation : onAdvice)?(violation)
         }
     }
 }

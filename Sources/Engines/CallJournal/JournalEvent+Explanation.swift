@@ -32,7 +32,7 @@ extension JournalEvent.Kind {
         case .gatewayStarted: .init("The first event of a run.", [.maybe(.version), .maybe(.run)])
         case .gatewayStopped:
             .init("An orderly stop: a journal that ends with it is complete.", [.maybe(.text, "the refusals of the run, by cause")])
-        case .lineConfigured: .init("A line is there.", [.always(.scope)])
+        case .lineConfigured: .init("A line is there.", [.always(.scope), .maybe(.app)])
         case .configurationReloaded:
             .init(
                 "Another configuration of lines, trunks and limits holds from here on.",
@@ -139,6 +139,14 @@ extension JournalEvent.Kind {
         case .dtmfReceived: .init("The far end pressed a key.", [.always(.digits)])
 
         case .reportIncoming: .init("An incoming call is reported to CallKit.", [.maybe(.remote, "the caller's handle")])
+        case .reportAdopted:
+            .init(
+                "In the journal of an app: it reports a waiting INVITE under a UUID of its own, and has the call under that from here on.",
+                [.always(.with, "the app's UUID of the call"), .always(.count, "INVITEs that waited for a report")])
+        case .reportAmbiguous:
+            .init(
+                "In the journal of an app: it reports a call under a UUID of its own, and nothing tells which of several INVITEs it means.",
+                [.always(.with, "the app's UUID of the call"), .always(.count, "INVITEs that it may mean")])
         case .reportIncomingAccepted: .init("The report was taken: the call exists and rings.")
         case .reportIncomingRefused:
             .init("The report was refused.", [.always(.error, "the name of the CallKit error, as `filteredByDoNotDisturb`")])
@@ -215,6 +223,10 @@ extension JournalEvent.Kind {
         case .auditViolation:
             .init(
                 "A rule was broken.", [.always(.rule), .always(.count, "the sequence number of the event that broke it"), .always(.text)])
+        case .auditAdvice:
+            .init(
+                "An app did on its line what telephones put up with, and what is better not done: no fault.",
+                [.always(.rule), .always(.count, "the sequence number of the event that broke it"), .always(.text)])
         case .journalLost:
             .init(
                 "Events could not be written. It stands in the place of the last of them, with its sequence number.",

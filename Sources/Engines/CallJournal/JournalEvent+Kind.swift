@@ -46,6 +46,8 @@ extension JournalEvent {
 
         // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"
+        case reportAdopted = "report.adopted"
+        case reportAmbiguous = "report.ambiguous"
         case reportIncomingAccepted = "report.incoming.ok"
         case reportIncomingRefused = "report.incoming.error"
         case reportConnecting = "report.connecting"
@@ -89,6 +91,7 @@ extension JournalEvent {
 
         // About the journal itself; the audit looks at these only where it cannot judge, because events are missing.
         case auditViolation = "audit.violation"
+        case auditAdvice = "audit.advice"
         case journalLost = "journal.lost"
     }
 
@@ -103,7 +106,7 @@ extension JournalEvent {
         case on, onHold, digits, with
         case port, rtcpPort, packets, received
         case firstSent, lastSent
-        case session, scope, codec
+        case session, scope, app, codec
         case error, code, cause, version
         case rule, count, text
         case incoming, outgoing, incomingBasis, outgoingBasis, oneWay

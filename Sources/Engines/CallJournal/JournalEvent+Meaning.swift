@@ -30,6 +30,7 @@ extension JournalEvent.Key {
         case .lastSent: "when the last packet left: nanoseconds of the monotonic clock"
         case .session: "the identity of an audio session"
         case .scope: "`perLine`: one audio session for the line, as on a telephone; `perGroup`: one for each call group"
+        case .app: "1 where an app's code decides on the line"
         case .codec: "names of codecs, best first"
         case .error: "the name of an error"
         case .code: "the number of a CallKit error"
@@ -73,7 +74,8 @@ extension JournalEvent.Key {
     /// Its value is a number; text otherwise.
     public var isNumber: Bool {
         switch self {
-        case .status, .cseq, .retransmission, .created, .on, .onHold, .port, .rtcpPort, .packets, .received, .firstSent, .lastSent, .code,
+        case .status, .cseq, .retransmission, .created, .on, .onHold, .app, .port, .rtcpPort, .packets, .received, .firstSent, .lastSent,
+            .code,
             .count, .oneWay, .expires, .calls, .lost, .expected, .loss, .jitter, .mos, .remoteLost, .remoteExpected, .remoteLoss,
             .remoteJitter, .remoteMOS, .roundTrip, .q850:
             true

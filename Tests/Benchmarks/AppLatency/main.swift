@@ -28,6 +28,7 @@ extension LiveAppLine: CallNetwork {}
         var settings = LiveAppSettings(number: number, server: server)
         settings.mediaPorts = ports
         settings.microphone = .tone(Tone(440))
+        settings.startsAudio = false
         settings.adjust = { $0.registers = false }
         let line = try LiveAppLine(settings, system: system) { event in MainActor.assumeIsolated { self.heard(event) } }
         self.line = line

@@ -45,6 +45,7 @@ final class Stage {
     private(set) var far: FarPhone!
     private(set) var wire: [Line] = []
     private(set) var violations: [String] = []
+    private(set) var advice: [String] = []
     private(set) var events: [AppLineEvent] = []
     /// What the network tells it.
     var app: (any StageApp)?
@@ -101,6 +102,7 @@ final class Stage {
         case .connecting(let call): app?.connecting(call)
         case .connected(let call): app?.connected(call)
         case .ended(let call, let reason): app?.ended(call, reason)
+        case .advice(let violation): advice.append(violation.description)
         case .violation(let violation): violations.append(violation.description)
         default: break
         }

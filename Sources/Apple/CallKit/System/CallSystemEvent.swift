@@ -4,7 +4,8 @@ import Primitives
 /// Events of a telephone's system, for a journal that must be complete and exact.
 public enum CallSystemEvent: Sendable {
     // Reports of the provider that had an effect. Reports on unknown or ended calls have none and are not here.
-    case incomingReported(UUID)
+    /// With the handle that the report gives.
+    case incomingReported(UUID, CXHandle?)
     case incomingAdmitted(UUID)
     case incomingRefused(UUID, any Error)
     case updated(UUID)

@@ -37,7 +37,7 @@ extension CallSystemState {
         _ uuid: UUID, update: CXCallUpdate.Fields, provider number: ProviderNumber,
         verdict: CXErrorCodeIncomingCallError.Code?, identification: CallIdentification?, at now: Instant
     ) {
-        note(.incomingReported(uuid))
+        note(.incomingReported(uuid, update.remoteHandle ?? nil))
         if let error = refusalOfIncoming(uuid, provider: number, verdict: verdict) {
             note(.incomingRefused(uuid, error))
             return put(.answer(error))

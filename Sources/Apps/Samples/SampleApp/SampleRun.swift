@@ -62,6 +62,7 @@ import UserAgent
         settings.mediaPorts = ports
         settings.journalFile = options.journal
         settings.microphone = .tone(Tone(440))
+        settings.startsAudio = false
         let encryption = options.srtp
         settings.adjust = { ($0.srtp, $0.keying) = (encryption.policy, encryption.keying) }
         let line = try LiveAppLine(settings, system: system) { event in MainActor.assumeIsolated { self.heard(event) } }
@@ -97,6 +98,7 @@ import UserAgent
         case .incoming(let call, let caller):
             teller.say("invite", ["call": call.uuidString, "from": caller.handle])
             app?.incoming(call, from: caller)
+        case .adopted(let call, let own): teller.say("adopted", ["call": call.uuidString, "as": own.uuidString])
         case .reportedUnknown(let call): teller.say("reported unknown", ["call": call.uuidString])
         case .cannotCall(let call, let target):
             teller.say("cannot call", ["call": call.uuidString, "target": target])
@@ -110,6 +112,7 @@ import UserAgent
         case .firstSent(let call, let time): user?.firstPacket(of: call, at: time)
         case .firstReceived: break
         case .released(let call, let time): user?.released(call, at: time)
+        case .advice(let advice): teller.say("advice", ["text": advice.description])
         case .violation(let violation): teller.say("violation", ["text": violation.description])
         }
     }

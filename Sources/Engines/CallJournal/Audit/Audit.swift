@@ -99,7 +99,7 @@ public final class Audit {
     /// Appends the violations of one event: nothing is allocated where there is none.
     func observe(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
         switch event.kind {
-        case .auditViolation:
+        case .auditViolation, .auditAdvice:
             noteSequence(event, into: &violations)
             return noteWitness(event, into: &violations)
         case .journalLost: return noteLoss(event, into: &violations)

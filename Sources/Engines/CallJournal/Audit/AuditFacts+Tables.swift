@@ -16,6 +16,8 @@ extension AuditFacts {
 
         var isConfigured = false
         var sessionPerGroup = false
+        /// An app's code decides on it.
+        var isOfApp = false
         /// All that happened on it since it was configured is known.
         var isWhole = false
         private var presences = IdentityTable<Presence>()

@@ -72,7 +72,7 @@ final class AuditFacts {
     func keepLines(of earlier: AuditFacts) {
         for (number, line) in earlier.lines where line.isConfigured {
             let kept = makeLine(number)
-            (kept.isConfigured, kept.sessionPerGroup) = (true, line.sessionPerGroup)
+            (kept.isConfigured, kept.sessionPerGroup, kept.isOfApp) = (true, line.sessionPerGroup, line.isOfApp)
         }
     }
 
@@ -137,7 +137,10 @@ extension AuditFacts {
     func judge(_ event: borrowing JournalEvent, by checks: [AuditRule.Check], into violations: inout [Violation]) {
         for index in checks.indices {
             guard let sentence = checks[index].body(event, self) else { continue }
-            let violation = Violation(rule: checks[index].rule.id, call: event.call, sequence: event.sequence, sentence: sentence)
+            let rule = checks[index].rule
+            let violation = Violation(
+                rule: rule.id, level: rule.isAdvice(event, self) ? .advice : .fault, call: event.call, sequence: event.sequence,
+                sentence: sentence)
             findings.note(violation)
             violations.append(violation)
         }
@@ -162,6 +165,7 @@ extension AuditFacts {
         case .lineConfigured:
             let line = makeLine(event.line)
             (line.isConfigured, line.isWhole, line.sessionPerGroup) = (true, true, event.details.text(.scope) == "perGroup")
+            line.isOfApp = event.details.flag(.app)
         case .providerReset: noteReset(event)
         case .transactionAccepted, .systemAction: noteAccepted(event)
         case .sessionActivated:
@@ -292,7 +296,7 @@ extension AuditFacts {
             current.media.ports.append(port)
             ports[port] = Port(owner: call)
         case .mediaConfigured: current.media.isConfigured = true
-        case .mediaOpened: (current.media.isOpen, current.media.wasOpened) = (true, true)
+        case .mediaOpened: (current.media.isOpen, current.media.openedAt) = (true, current.media.openedAt ?? event.time)
         case .mediaStarted: current.media.runningSince = event.time
         case .mediaStopped:
             (current.media.runningSince, current.media.packets) = (nil, current.media.packets &+ (event.details.number(.packets) ?? 0))

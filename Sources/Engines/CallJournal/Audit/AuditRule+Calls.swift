@@ -92,7 +92,8 @@ extension AuditRule {
         })
 
     /// `report.connecting` at most once and after a 101–199 or 2xx; `report.connected` once and after the 2xx. A call whose media was
-    /// opened for a 2xx is reported connected.
+    /// opened for a 2xx is reported connected. An app may report on its own line that it connects when it has only begun to: much code
+    /// does so as soon as it is asked to start.
     static let r7 = AuditRule(
         .R7, "connecting at most once after a 1xx; connected exactly once after the 2xx",
         on: [.reportConnecting, .reportConnected, .callEnded],
@@ -109,5 +110,8 @@ extension AuditRule {
                 let isMissing = call.direction == .outgoing && call.media.wasOpened && call.receivedOK && call.reports.connected == 0
                 return isMissing ? "the call was answered: connected must be reported" : nil
             }
+        },
+        isAdvice: { event, facts in
+            event.kind == .reportConnecting && facts.current.reports.connecting == 0 && facts.line(event.line).isOfApp
         })
 }

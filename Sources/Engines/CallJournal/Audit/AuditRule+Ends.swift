@@ -19,7 +19,8 @@ extension AuditRule {
 
     /// After the far end ended a call (BYE, CANCEL, a final error) there is exactly one `report.ended` and no `perform.end`, unless that
     /// action was accepted before, or a failed action had ended the call. While the place is looked for that a 3xx names (`sip.lookup`) the
-    /// user may end the call; if nobody does, its end is reported all the same.
+    /// user may end the call; if nobody does, its end is reported all the same. An app may end on its own line what the far end has ended: it
+    /// sends nothing, though the recents have it as the user's doing.
     static let r9 = AuditRule(
         .R9, "a remote end is reported exactly once and not performed", on: [.performEnd, .reportEnded, .callEnded],
         check: { event, facts in
@@ -36,7 +37,8 @@ extension AuditRule {
                 return (call.remoteEnd != nil || call.retry.isLooking) && call.reports.ended == 0 && !isOurs
                     ? "the far end ended the call: report.ended must come first" : nil
             }
-        })
+        },
+        isAdvice: { event, facts in event.kind == .performEnd && facts.line(event.line).isOfApp })
 
     /// A call that was accepted or started ends once with `call.ended`. After that nothing happens to it but the rest of SIP, completions
     /// of actions, deactivation, closing and release. (What media must not do then is M3 and M4, what SIP must not do is R3 and R6, what

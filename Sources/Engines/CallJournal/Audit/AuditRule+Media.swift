@@ -174,4 +174,16 @@ extension AuditRule {
             default: return call.media.isRecorded ? "the recording ends before the media is closed" : nil
             }
         })
+
+    /// On the line of an app: a call that was open for a second, and is not on hold, has sent a packet before it is closed. Always advice:
+    /// nothing is wrong with the signalling, but nobody hears the app.
+    static let m12 = AuditRule(
+        .M12, "a connected call of an app sends sound", on: [.mediaClosed],
+        check: { event, facts in
+            let call = facts.current
+            guard facts.line(event.line).isOfApp, let opened = call.media.openedAt, event.time >= opened + .seconds(1) else { return nil }
+            let isSilent = call.media.packets == 0 && event.details.number(.packets) ?? 0 == 0 && !call.actions.isHeld
+            return isSilent ? "no packet left in a connected call: start its sound in didActivate, and give it a microphone" : nil
+        },
+        isAdvice: { _, _ in true })
 }

@@ -10,7 +10,7 @@ public final class AuditRule: Sendable {
         /// Calls and signalling.
         case R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13, R14, R15, R16, R17, R18
         /// Media.
-        case M1, M2, M3, M4, M5, M5s, M6, M7, M8, M9, M10, M11
+        case M1, M2, M3, M4, M5, M5s, M6, M7, M8, M9, M10, M11, M12
     }
 
     /// Its number.
@@ -21,14 +21,18 @@ public final class AuditRule: Sendable {
     let kinds: [JournalEvent.Kind]
     /// The expectation, if the event breaks the rule. The facts are those before the event; `current` are those of its call.
     let check: @Sendable (JournalEvent, AuditFacts) -> String?
+    /// Whether a break at this event is no fault but advice, as it may be on the line of an app. Facts as for `check`.
+    let isAdvice: @Sendable (JournalEvent, AuditFacts) -> Bool
     /// The expectation, if a call that is over broke the rule by an event that is missing.
     let checkClosing: (@Sendable (CallFacts, AuditFacts) -> String?)?
 
     init(
         _ id: ID, _ statement: String, on kinds: [JournalEvent.Kind], check: @escaping @Sendable (JournalEvent, AuditFacts) -> String?,
+        isAdvice: @escaping @Sendable (JournalEvent, AuditFacts) -> Bool = { _, _ in false },
         closing checkClosing: (@Sendable (CallFacts, AuditFacts) -> String?)? = nil
     ) {
-        (self.id, self.statement, self.kinds, self.check, self.checkClosing) = (id, statement, kinds, check, checkClosing)
+        (self.id, self.statement, self.kinds, self.check, self.isAdvice) = (id, statement, kinds, check, isAdvice)
+        self.checkClosing = checkClosing
     }
 
     /// A rule with its check beside it: reading that out of the rule would retain the rule, for each event.
@@ -42,6 +46,7 @@ public final class AuditRule: Sendable {
     /// Every rule, in the order of `ID`.
     public static let all: [AuditRule] = [
         r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, r18, m1, m2, m3, m4, m5, m5s, m6, m7, m8, m9, m10, m11,
+        m12,
     ]
 }
 

@@ -55,7 +55,10 @@ final class CallFacts {
     struct Media {
         var ports: [Int64] = []
         var isConfigured = false
-        var isOpen = false, wasOpened = false
+        var isOpen = false
+        /// When it was, the first time.
+        var openedAt: Instant?
+        var wasOpened: Bool { openedAt != nil }
         var runningSince: Instant?
         var packets: Int64 = 0
         var isRefused = false

@@ -41,6 +41,8 @@ package struct CallDescription: Encodable {
         package var recording: String?
         /// Rules that it broke.
         package var violations: [String]
+        /// Rules by which an app may do better on its own line: no faults.
+        package var advice: [String]
     }
 
     package struct Heard: Encodable { var caller: String?, callee: String? }
@@ -106,6 +108,7 @@ extension CallDescription.Leg {
         }
         roundTrip = leg.sound.roundTrip.map { Double($0) / 1_000 }
         (recording, violations) = (leg.recording?.description, leg.violations.map(\.description))
+        advice = leg.advice.map(\.description)
     }
 }
 

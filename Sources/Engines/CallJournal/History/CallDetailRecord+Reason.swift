@@ -16,8 +16,13 @@ extension CallDetailRecord {
         }
     }
 
-    /// The trouble, else who ended the call, else what it does now.
+    /// The trouble, else who ended the call, else what it does now; and the rules by which an app may do better.
     public var reason: String {
+        let advice = legs.flatMap(\.advice).reduce(into: [String]()) { if !$0.contains($1.description) { $0.append($1.description) } }
+        return verdict + (advice.isEmpty ? "" : "; advice: \(advice.joined(separator: ", "))")
+    }
+
+    private var verdict: String {
         if let trouble { return trouble }
         if disposition == .elsewhere { return "another device answered" }
         if disposition == .up { return first.isConversation ? "goes on" : first.rang == nil ? "is being set up" : "rings" }

@@ -88,8 +88,8 @@ public final class LegRecord {
     /// The Reason headers of the request or response that ended it.
     public internal(set) var reasons: [Reason] = []
     public internal(set) var ending = Ending()
-    /// Rules that it broke, as the gateway found.
-    public internal(set) var violations: [Text] = []
+    /// Rules that it broke, as the audit found while it was up.
+    var broken: [(rule: Text, level: Violation.Level)] = []
     public internal(set) var cut: Cut?
     /// Events are missing in its time.
     public internal(set) var hasGap = false
@@ -110,6 +110,11 @@ public final class LegRecord {
     public var isOver: Bool {
         ended != nil || course.isRefused || response != nil && (ending.reportError != nil || !course.isReported && !course.isStarted)
     }
+
+    /// Rules that it broke.
+    public var violations: [Text] { broken.filter { $0.level == .fault }.map(\.rule) }
+    /// Rules by which an app may do better on its own line.
+    public var advice: [Text] { broken.filter { $0.level == .advice }.map(\.rule) }
 
     /// As a Reason header has them.
     public var reasonValues: [Text] { reasons.map(\.value) }
@@ -146,7 +151,8 @@ extension LegRecord {
         case .actionTimedOut: course.timedOut = details.kept(.class)
         case .pushUnreported: (ending.pushCause, ended) = (details.kept(.cause), ended ?? now)
         case .recordingStarted: recording = details.kept(.text)
-        case .auditViolation: if let rule = details.kept(.rule) { violations.append(rule) }
+        case .auditViolation: if let rule = details.kept(.rule) { broken.append((rule, .fault)) }
+        case .auditAdvice: if let rule = details.kept(.rule) { broken.append((rule, .advice)) }
         default: noteMedia(event.kind, details)
         }
     }

@@ -128,7 +128,8 @@ extension JournalEvent.Kind {
         case .auditViolation, .mediaRefused, .reportIncomingRefused, .transactionRefused, .actionFailed, .actionTimedOut, .providerReset,
             .callRefused:
             .failure
-        case .reportIncoming, .reportIncomingAccepted, .reportConnecting, .reportConnected, .reportUpdated, .reportEnded, .callEnded:
+        case .reportIncoming, .reportAdopted, .reportIncomingAccepted, .reportConnecting, .reportConnected, .reportUpdated, .reportEnded,
+            .callEnded:
             .report
         case .mediaReserved, .mediaConfigured, .mediaOpened, .mediaStarted, .mediaStopped, .mediaUpdated, .mediaClosed, .mediaReleased:
             .media

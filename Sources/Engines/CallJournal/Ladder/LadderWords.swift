@@ -19,6 +19,7 @@ enum LadderWords {
         case .performGroup:
             let other = event.details.uuid(.with)
             return "perform group" + call + (other.map { " with \(names($0) ?? $0.description)" } ?? " alone")
+        case .reportAdopted: return "report adopted" + call + text(.with)
         case .reportIncomingAccepted: return "report accepted" + call
         case .reportIncomingRefused: return "report refused" + call + text(.error)
         case .inviteReceived:
@@ -29,6 +30,7 @@ enum LadderWords {
             return "invite received" + call + who.joined() + rest.joined()
         case .callRefused: return "refused" + call + text(.status) + (event.details.text(.reason).map { ": \($0)" } ?? "")
         case .remoteHold: return (event.details.flag(.on) ? "held by" : "resumed by") + call
+        case .auditAdvice: return "advice" + text(.rule) + text(.text)
         case .auditViolation: return "VIOLATION" + text(.rule) + text(.text)
         default:
             let words = event.kind.rawValue.split(separator: ".").joined(separator: " ")

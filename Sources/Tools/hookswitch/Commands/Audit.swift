@@ -12,7 +12,8 @@ struct AuditCommand: ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Check journals against the rules of the contract.",
         discussion: """
-            Names each violation with its rule, call and event. \(ExitStatus.sentence(exits)) Rotated files \
+            Names each violation with its rule, call and event. In the journal of an app some are \
+            advice: telephones put up with them, and the exit code does. \(ExitStatus.sentence(exits)) Rotated files \
             may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. Calls that were up where \
             a journal ends, of a run that was killed or goes on, or where events are missing ("unfinished"), those places ("gaps") and calls of which \
             a part is missing, which cannot be judged, are told of, and are no violations. Events are named by run and number, as 2.17: the \
@@ -45,6 +46,8 @@ struct AuditCommand: ExplainedCommand {
         /// With those that began where events are missing, as far as the journal tells.
         var callsAtLeast = 0
         var violations: [Finding] = []
+        /// In the journal of an app: what telephones put up with, and what is better not done.
+        var advice: [Finding] = []
         var unreadable: [String] = []
         /// Places where sequence numbers are missing, and how many.
         var gaps = 0
@@ -73,10 +76,10 @@ struct AuditCommand: ExplainedCommand {
         var calls: Set<CallUUID> = []
         var file = ""
         let note = { (violation: Violation, run: JournalRun) in
-            report.violations.append(
-                .init(
-                    file: file, rule: violation.rule.rawValue, call: violation.call?.description, run: run.label,
-                    event: violation.sequence, text: violation.sentence))
+            let finding = Report.Finding(
+                file: file, rule: violation.rule.rawValue, call: violation.call?.description, run: run.label,
+                event: violation.sequence, text: violation.sentence)
+            if violation.level == .fault { report.violations.append(finding) } else { report.advice.append(finding) }
         }
         for next in try JournalFiles.inOrder(files, of: "audit") {
             file = next
@@ -102,15 +105,17 @@ struct AuditCommand: ExplainedCommand {
         return report
     }
 
+    /// Faults alone.
     static func violations(of events: [JournalEvent]) -> [Violation] {
         let audit = Audit()
-        return events.flatMap { audit.observe($0) } + audit.finish()
+        return (events.flatMap { audit.observe($0) } + audit.finish()).filter { $0.level == .fault }
     }
 
     static func text(_ report: Report) -> String {
         let lines =
             report.unreadable.map { "unreadable  \($0)" }
             + report.violations.map { "violation   \($0.rule)  event \($0.run).\($0.event)  call \($0.call ?? "-")  \($0.text)" }
+            + report.advice.map { "advice      \($0.rule)  event \($0.run).\($0.event)  call \($0.call ?? "-")  \($0.text)" }
             + report.unfinishedCalls.map { "unfinished  call \($0) was up where its journal ends or has a gap" }
             + report.gapPlaces.map { "gap         \($0.text)" }
         let calls =
@@ -126,7 +131,8 @@ struct AuditCommand: ExplainedCommand {
         let unfinished = report.unfinishedCalls.isEmpty ? "" : "; \(report.unfinishedCalls.count) calls are unfinished"
         let calls = report.unjudgedCalls > 0 ? "; \(report.unjudgedCalls) calls cannot be judged, a part of them is missing" : ""
         let lines = report.unjudgedSessionLines.count
-        return missing + unfinished + calls
+        let advice = report.advice.isEmpty ? "" : "; advice: \(report.advice.count)"
+        return advice + missing + unfinished + calls
             + (lines > 0 ? "; on \(lines) lines audio sessions are not judged, as they may be those of such calls" : "")
     }
 

@@ -97,7 +97,7 @@ struct TargetJournal {
             _ = try JournalReader.read(path: path) { event in
                 tally.events += 1
                 tally.beginning = tally.beginning ?? event.wall
-                tally.violations += audit.observe(event).count
+                tally.violations += audit.observe(event).count { $0.level == .fault }
                 tally.kinds[event.kind, default: 0] += 1
                 guard let call = event.call else { return }
                 if event.kind == .reportIncomingAccepted || event.kind == .performStart { tally.begun.insert(call) }
