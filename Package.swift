@@ -113,6 +113,11 @@ let package = Package(
             ],
             path: "Sources/Tools/Workbench", swiftSettings: strict),
 
+        // Copies of an app's sources that Linux's compiler takes.
+        .target(name: "SourceRewriter", path: "Sources/Tools/SourceRewriter", swiftSettings: strict),
+        .executableTarget(
+            name: "CopySources", dependencies: ["SourceRewriter"], path: "Sources/Tools/CopySources", swiftSettings: strict),
+
         .target(
             name: "CallApp",
             dependencies: [
@@ -207,6 +212,7 @@ let package = Package(
         tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "RTP", "SIP", "Runtime", "UserAgent"]),
         tests("HookswitchClient", ["HTTP", "Runtime"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
+        tests("SourceRewriter"),
         tests("Workbench", ["Audio", "CallJournal", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(
             "Rehearsal",

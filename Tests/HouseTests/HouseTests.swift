@@ -13,7 +13,7 @@ import Testing
         "Calls": ["Calls": 4],
         "Gateway": ["Gateway": 5],
         "Server": ["Console": 6, "Store": 6],
-        "Tools": ["Workbench": 6, "hookswitch": 7],
+        "Tools": ["SourceRewriter": 6, "Workbench": 6, "CopySources": 7, "hookswitch": 7],
         "Apps": ["CallApp": 6, "Samples": 7],
         "Simulation": ["Rehearsal": 7],
     ]
