@@ -102,7 +102,7 @@ import Testing
     @Test func `members that may be lacking have defaults in one line behind the protocol`() {
         let copy = SourceRewriter(of: [source], keepsEntryPoint: true).copy(of: source)
         let last = copy.split(separator: "\n").last ?? ""
-        #expect(last.hasPrefix("} public extension PhoneDelegate { func ended(_ phone: Phone, reason: Int) {  }; "))
+        #expect(last.hasPrefix("}; public extension PhoneDelegate { func ended(_ phone: Phone, reason: Int) {  }; "))
         for part in [
             "func mayEnd(_ phone: Phone) -> Bool { false }", "func name(of phone: Phone) -> String? { nil }",
             "func keys(for phone: [String: Int]) -> [String: (Int) -> Bool] { [:] }", "var title: String { get { \"\" } }",

@@ -29,7 +29,7 @@ extension SourcePass {
         guard !members.isEmpty else { return }
         for member in members { blank(member.keyword..<member.keyword + 1) }
         let access = attributes(before: index).contains("public") ? "public " : ""
-        insert(" \(access)extension \(name) { \(members.map(defaultOf).joined(separator: "; ")) }", after: close)
+        insert("; \(access)extension \(name) { \(members.map(defaultOf).joined(separator: "; ")) }", after: close)
     }
 
     /// Attributes and modifiers of a declaration.
