@@ -76,11 +76,16 @@ let package = Package(
         .target(name: "AudioToolbox", path: "Sources/Apple/AudioToolbox", swiftSettings: strict),
         .target(name: "HookswitchCombine", path: "Sources/Apple/HookswitchCombine", swiftSettings: strict),
         .target(name: "HookswitchOS", path: "Sources/Apple/HookswitchOS", swiftSettings: strict),
-        .target(name: "HookswitchObjectiveC", path: "Sources/Apple/HookswitchObjectiveC", swiftSettings: strict),
+        // In Swift 6 mode a selector's method would have to be Sendable, which a method of an app's class is not.
+        .target(
+            name: "HookswitchObjectiveC", path: "Sources/Apple/HookswitchObjectiveC",
+            swiftSettings: [.swiftLanguageMode(.v5), .enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]),
         .target(name: "SystemConfiguration", path: "Sources/Apple/SystemConfiguration", swiftSettings: strict),
         .target(name: "UserNotifications", path: "Sources/Apple/UserNotifications", swiftSettings: strict),
         .target(name: "AVFAudio", dependencies: ["AVFoundation"], path: "Sources/Apple/AVFAudio", swiftSettings: strict),
-        .target(name: "UIKit", dependencies: ["HookswitchObjectiveC", "Intents"], path: "Sources/Apple/UIKit", swiftSettings: strict),
+        .target(
+            name: "UIKit", dependencies: ["AVFoundation", "HookswitchObjectiveC", "Intents"], path: "Sources/Apple/UIKit",
+            swiftSettings: strict),
         .target(name: "AVKit", dependencies: ["AVFoundation", "UIKit"], path: "Sources/Apple/AVKit", swiftSettings: strict),
         .target(
             name: "HookswitchSwiftUI", dependencies: ["HookswitchCombine", "UIKit"], path: "Sources/Apple/HookswitchSwiftUI",
@@ -238,6 +243,9 @@ let package = Package(
         tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "RTP", "SIP", "Runtime", "UserAgent"]),
         tests("HookswitchClient", ["HTTP", "Runtime"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
+        .testTarget(
+            name: "SurroundingsTests", dependencies: appleModules.map { .byName(name: $0) },
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
         tests("SourceRewriter"),
         .testTarget(name: "CallSourcesTests", dependencies: ["CopySources", "call-sources-example"], swiftSettings: strict),
         tests("Workbench", ["Audio", "CallJournal", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),

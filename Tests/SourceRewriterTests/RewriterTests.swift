@@ -75,6 +75,12 @@ import Testing
         )
     }
 
+    @Test func `what Foundation brings with it on Apple systems is imported, and what a bridging header does`() {
+        let source = CallSource(path: "a", text: "import CallKit\nclass A: ObservableObject {}")
+        let copy = SourceRewriter(of: [source], importing: ["Vendor"], keepsEntryPoint: true).copy(of: source)
+        #expect(copy.hasPrefix("import HookswitchObjectiveC; import HookswitchCombine; import Vendor\n"))
+    }
+
     @Test func `each line stays on its line`() {
         let source = "button.addTarget(self,\n  action: #selector(\n    tap(_:)\n  ), for: .touchUpInside)\nlet b = 1"
         let lines = copy(source).split(separator: "\n", omittingEmptySubsequences: false)

@@ -24,10 +24,3 @@ open class AVCaptureDevice: NSObject, @unchecked Sendable {
     open class func requestAccess(for mediaType: AVMediaType) async -> Bool { true }
     open class func `default`(for mediaType: AVMediaType) -> AVCaptureDevice? { nil }
 }
-
-/// A session that captures nothing.
-open class AVCaptureSession: NSObject, @unchecked Sendable {
-    open private(set) var isRunning = false
-    open func startRunning() { isRunning = true }
-    open func stopRunning() { isRunning = false }
-}

@@ -22,7 +22,8 @@ struct FormattedMessage {
     /// The text in the place of what follows a percent sign.
     private static func argument(_ rest: inout Substring, _ value: (any CVarArg)?) -> String {
         var isPublic = false
-        if rest.first == "{", let end = rest.firstIndex(of: "}") {
+        if rest.first == "{" {
+            guard let end = rest.firstIndex(of: "}") else { return "%" }
             isPublic = rest[..<end].contains("public")
             rest = rest[rest.index(after: end)...]
         }

@@ -31,7 +31,6 @@ public struct Selector: Hashable, @unchecked Sendable, CustomStringConvertible, 
 // A method of the main actor is taken as any other, and is called where the event happens, as Objective-C does it.
 
 extension Selector {
-    @preconcurrency
     public init<Target, Result>(hookswitch name: String, of method: @escaping (Target) -> @MainActor () -> Result) {
         self.init(name) { target, _ in
             guard let target = target as? Target else { return false }
@@ -40,7 +39,6 @@ extension Selector {
         }
     }
 
-    @preconcurrency
     public init<Target, First, Result>(hookswitch name: String, of method: @escaping (Target) -> @MainActor (First) -> Result) {
         self.init(name) { target, arguments in
             guard let target = target as? Target, let first: First = arguments.hookswitchArgument(0) else { return false }
@@ -49,7 +47,6 @@ extension Selector {
         }
     }
 
-    @preconcurrency
     public init<Target, First, Second, Result>(
         hookswitch name: String, of method: @escaping (Target) -> @MainActor (First, Second) -> Result
     ) {
@@ -62,7 +59,6 @@ extension Selector {
         }
     }
 
-    @preconcurrency
     public init<Result>(hookswitch name: String, bound method: @escaping @MainActor () -> Result) {
         self.init(name) { _, _ in
             _ = unsafeBitCast(method, to: (() -> Result).self)()
@@ -70,7 +66,6 @@ extension Selector {
         }
     }
 
-    @preconcurrency
     public init<First, Result>(hookswitch name: String, bound method: @escaping @MainActor (First) -> Result) {
         self.init(name) { _, arguments in
             guard let first: First = arguments.hookswitchArgument(0) else { return false }

@@ -83,6 +83,11 @@ open class UISegmentedControl: UIControl {
 }
 
 open class UITextField: UIControl {
+    public enum BorderStyle: Int, Sendable {
+        case none = 0, line = 1, bezel = 2, roundedRect = 3
+    }
+
+    open var borderStyle = BorderStyle.none
     open var text: String? = ""
     open var placeholder: String?
     open var textColor: UIColor?

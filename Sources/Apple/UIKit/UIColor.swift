@@ -1,3 +1,4 @@
+import AVFoundation
 import Foundation
 
 /// A colour in red, green and blue, each from 0 to 1.
@@ -25,12 +26,6 @@ open class UIColor: NSObject, @unchecked Sendable {
     public static let yellow = UIColor(red: 1, green: 1, blue: 0, alpha: 1), orange = UIColor(red: 1, green: 0.5, blue: 0, alpha: 1)
     public static let systemRed = red, systemGreen = green, systemBlue = blue, systemGray = gray, systemOrange = orange
     public static let label = black, secondaryLabel = darkGray, systemBackground = white
-}
-
-/// The components of a colour. On Apple systems part of CoreGraphics.
-public struct CGColor: Hashable, Sendable {
-    let red, green, blue: CGFloat
-    public let alpha: CGFloat
 }
 
 /// A font by its name and size; nothing is written with it.

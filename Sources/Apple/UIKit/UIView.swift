@@ -1,6 +1,9 @@
 import Foundation
 import HookswitchObjectiveC
 
+@_exported import class AVFoundation.CALayer
+@_exported import struct AVFoundation.CGColor
+
 // Views hold what the app gives them, and draw nothing. They are no responders: a subclass of `UIResponder` must have `init()`, which
 // views of an app have not.
 
@@ -26,6 +29,7 @@ open class UIView: NSObject {
     }
 
     open var frame: CGRect
+    open var transform = CGAffineTransform.identity
     open var alpha: CGFloat = 1
     open var isHidden = false
     open var isOpaque = true
@@ -110,19 +114,6 @@ open class UIView: NSObject {
         animations?()
         completion?(true)
     }
-}
-
-/// The layer of a view: it holds what the app gives it.
-@preconcurrency @MainActor
-open class CALayer: NSObject {
-    open var cornerRadius: CGFloat = 0
-    open var borderWidth: CGFloat = 0
-    open var borderColor: CGColor?
-    open var masksToBounds = false
-    open var shadowOpacity: Float = 0
-    open var shadowRadius: CGFloat = 0
-    open var shadowOffset = CGSize.zero
-    open var shadowColor: CGColor?
 }
 
 /// The window that holds the first view controller. It becomes visible in name: its controller's view is loaded and appears.

@@ -4,27 +4,31 @@ import PackagePlugin
 /// Gives the compiler copies of an app's sources that Linux can build: of each Swift file in the target's folder that the target does not
 /// itself compile.
 ///
-/// The file `.callsources` in that folder names files and folders to leave out, one a line.
+/// The file `.callsources` in that folder names files and folders to leave out, one a line. A line `import MODULE` is for each copy: what
+/// the app has from its bridging header.
 @main
 struct CallSources: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let module = target.sourceModule else { return [] }
-        let sources = originals(of: module, in: context.package)
+        let list = lines(of: module.directoryURL.appendingPathComponent(".callsources")), word = "import "
+        let modules = list.filter { $0.hasPrefix(word) }.map { $0.dropFirst(word.count).trimmingCharacters(in: .whitespaces) }
+        let sources = originals(of: module, in: context.package, without: list.filter { !$0.hasPrefix(word) })
         guard !sources.isEmpty else { return [] }
         let copies = places(of: sources, in: context.pluginWorkDirectoryURL)
         let kind = module.kind == .executable ? "executable" : "library"
         return [
             .buildCommand(
                 displayName: "Copying the call sources of \(target.name)", executable: try context.tool(named: "CopySources").url,
-                arguments: [kind] + zip(sources, copies).flatMap { [$0.path, $1.path] }, inputFiles: sources, outputFiles: copies)
+                arguments: [kind] + modules.flatMap { ["import", $0] } + zip(sources, copies).flatMap { [$0.path, $1.path] },
+                inputFiles: sources, outputFiles: copies)
         ]
     }
 
-    private func originals(of module: any SourceModuleTarget, in package: Package) -> [URL] {
+    private func originals(of module: any SourceModuleTarget, in package: Package, without names: [String]) -> [URL] {
         let root = module.directoryURL.resolvingSymlinksInPath()
         let compiled = Set(module.sourceFiles(withSuffix: "swift").map { $0.url.resolvingSymlinksInPath().path })
         let others = package.targets.map { $0.directoryURL.resolvingSymlinksInPath().path }.filter { $0.hasPrefix(root.path + "/") }
-        let leftOut = Set(others + listed(in: root.appendingPathComponent(".callsources")).map { root.appendingPathComponent($0).path })
+        let leftOut = Set(others + names.map { root.appendingPathComponent($0).path })
         let walk = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         var found: [URL] = []
         while let file = (walk?.nextObject() as? URL)?.resolvingSymlinksInPath() {
@@ -38,7 +42,7 @@ struct CallSources: BuildToolPlugin {
     }
 
     /// The lines of a list; an empty one, and one that begins with #, is none.
-    private func listed(in list: URL) -> [String] {
+    private func lines(of list: URL) -> [String] {
         guard let data = FileManager.default.contents(atPath: list.path) else { return [] }
         return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }

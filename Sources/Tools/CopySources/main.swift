@@ -1,7 +1,7 @@
 import Foundation
 import SourceRewriter
 
-// Run by the plug-in CallSources: CopySources executable|library (SOURCE COPY)...
+// Run by the plug-in CallSources: CopySources executable|library [import MODULE]... (SOURCE COPY)...
 
 /// Ends with a line that says what is wrong.
 func refuse(_ reason: String) -> Never {
@@ -11,14 +11,15 @@ func refuse(_ reason: String) -> Never {
 
 let words = Array(CommandLine.arguments.dropFirst())
 guard let kind = words.first, kind == "executable" || kind == "library", words.count % 2 == 1 else {
-    refuse("the arguments are executable or library, then each source and its copy")
+    refuse("the arguments are executable or library, import and a module for each, then each source and its copy")
 }
-let pairs = stride(from: 1, to: words.count, by: 2).map { (source: words[$0], copy: words[$0 + 1]) }
+let all = stride(from: 1, to: words.count, by: 2).map { (source: words[$0], copy: words[$0 + 1]) }
+let modules = all.prefix { $0.source == "import" }.map(\.copy), pairs = all.dropFirst(modules.count)
 let sources = pairs.map { pair in
     guard let data = FileManager.default.contents(atPath: pair.source) else { refuse("cannot read \(pair.source)") }
     return CallSource(path: pair.source, text: String(decoding: data, as: UTF8.self))
 }
-let rewriter = SourceRewriter(of: sources, keepsEntryPoint: kind == "executable")
+let rewriter = SourceRewriter(of: sources, importing: modules, keepsEntryPoint: kind == "executable")
 for (pair, source) in zip(pairs, sources) {
     let copy = Data(rewriter.copy(of: source).utf8)
     // A copy that is as it was keeps its date, and is not compiled again.

@@ -46,12 +46,17 @@ struct SourcePass {
         typeThatOpens = name
     }
 
-    /// Names of a Foundation that is a module of its own here.
-    var usesNetworking: Bool {
-        let names = [
+    /// Modules whose names Apple's Foundation has.
+    var modulesOfFoundation: [String] {
+        let networking = [
             "URLSession", "URLRequest", "HTTPURLResponse", "URLResponse", "URLCredential", "URLAuthenticationChallenge", "HTTPCookie",
         ]
-        return tokens.contains { token in token.kind == .word && names.contains { token.text.hasPrefix($0) } }
+        let combine = ["ObservableObject", "@Published", "AnyCancellable", "AnyPublisher", "PassthroughSubject", "CurrentValueSubject"]
+        return (uses(networking) ? ["FoundationNetworking"] : []) + (uses(combine) ? ["HookswitchCombine"] : [])
+    }
+
+    private func uses(_ names: [String]) -> Bool {
+        tokens.contains { token in token.kind == .word && names.contains { token.text.hasPrefix($0) } }
     }
 }
 

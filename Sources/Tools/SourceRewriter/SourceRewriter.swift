@@ -15,14 +15,17 @@ package struct SourceRewriter: Sendable {
     /// Members that an object may lack: a call of one loses the `?` after its name.
     let optionalMembers: Set<String>
     let keepsEntryPoint: Bool
+    /// Modules that each copy imports: what the app has from its bridging header.
+    private let modules: [String]
 
     /// - Parameters:
     ///   - sources: all sources of the module; the protocols of one have their callers in others.
+    ///   - modules: what each copy imports beside what its source does, in the place of a bridging header.
     ///   - keepsEntryPoint: whether the module is an executable, whose `@main` and `@UIApplicationMain` are kept as `@main`.
-    package init(of sources: [CallSource], keepsEntryPoint: Bool) {
+    package init(of sources: [CallSource], importing modules: [String] = [], keepsEntryPoint: Bool) {
         let found = sources.lazy.flatMap { SourcePass(bytes: Array($0.text.utf8)).optionalMembers() }
         optionalMembers = Self.membersOfSystem.union(found)
-        self.keepsEntryPoint = keepsEntryPoint
+        (self.modules, self.keepsEntryPoint) = (modules, keepsEntryPoint)
     }
 
     /// The names of optional methods in protocols of the shims.
@@ -33,7 +36,7 @@ package struct SourceRewriter: Sendable {
     package func copy(of source: CallSource) -> String {
         var pass = SourcePass(bytes: Array(source.text.utf8))
         pass.rewrite(with: self)
-        let imports = ["HookswitchObjectiveC"] + (pass.usesNetworking ? ["FoundationNetworking"] : [])
+        let imports = ["HookswitchObjectiveC"] + pass.modulesOfFoundation + modules
         let path = source.path.reduce(into: "") { $0 += $1 == "\\" || $1 == "\"" ? "\\\($1)" : String($1) }
         return imports.map { "import \($0)" }.joined(separator: "; ") + "\n#sourceLocation(file: \"\(path)\", line: 1)\n" + pass.result
     }
