@@ -49,6 +49,7 @@ import Testing
     ]) func `a selector names the method of the type around it`(selector: String, expected: String) {
         let source = "extension Phone { struct Nested { var a = { 1 }() }; func start() { if true { add(\(selector)) } } }"
         #expect(copy(source).contains("add(\(expected))"))
+        #expect(copy("class Phone { func play(actor name: String) { add(\(selector)) } }").contains("add(\(expected))"))
         #expect(copy("class Outer { class Phone { lazy var a = \(selector) } }").contains("a = \(expected) }"))
     }
 

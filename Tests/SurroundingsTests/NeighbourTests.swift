@@ -61,6 +61,14 @@ import UserNotifications
         #expect(resolved.map(\.hookswitchOutcome) == [.success] && resolved.first?.hookswitchPersons == [person])
     }
 
+    @Test func `names of Swift 4 mode are those of today`() throws {
+        let session = AVAudioSession()
+        try session.setCategory(AVAudioSessionCategoryPlayAndRecord, with: .allowBluetooth)
+        #expect(session.category == .playAndRecord && session.categoryOptions == .allowBluetooth)
+        #expect(session.recordPermission() == .granted && AVAudioSessionPortHeadphones == "Headphones")
+        #expect(Notification.Name.AVAudioSessionRouteChange == AVAudioSession.routeChangeNotification)
+    }
+
     @Test func `the device is a server with one channel each way, and its network is there`() {
         let session = AVAudioSession.sharedInstance()
         #expect(session.inputNumberOfChannels == 1 && session.outputNumberOfChannels == 1 && !session.isOtherAudioPlaying)

@@ -114,6 +114,22 @@ enum Screen {
         return [before, app.canOpenURL(url), app.hookswitchOpenedURLs.contains(url), app.isProtectedDataAvailable]
     }
 
+    /// An app whose animation begins the next when it is over, as indicators of calls do.
+    static func spin(times: Int) async -> Bool {
+        let view = UIView()
+        var isReturned = false
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            @MainActor func turn(_ left: Int) {
+                UIView.animate(withDuration: 0, animations: { view.transform = view.transform.rotated(by: .pi / 2) }) { finished in
+                    if left > 1 { turn(left - 1) } else { continuation.resume() }
+                }
+            }
+            turn(times)
+            isReturned = view.transform != .identity
+        }
+        return isReturned && abs(view.transform.a - 1) < 0.001
+    }
+
     static func literal() -> (Bool, Bool) {
         (UIImage(hookswitchLiteral: "missing").pngData() != nil, UIImage(data: UIImage(systemName: "phone")!.pngData()!) != nil)
     }

@@ -26,6 +26,12 @@ import Testing
     @Test func `recognizers and buttons of bars perform their selectors`() { #expect(Screen.recognized() == ["tap", "tap"]) }
     @Test func `URLs go to other apps where the host has some`() { #expect(Screen.otherApps() == [false, true, true, true]) }
 
+    @Test func `an animation completes later, so that the next can begin there`() async { #expect(await Screen.spin(times: 4)) }
+
+    @Test func `values of a view are read and set through bindings`() { #expect(CallView.bindings() == ["1", "2", "b", "constant"]) }
+
+    @Test func `an app's delegate is the one that its adaptor makes`() { #expect(CallView.adapted()) }
+
     @Test func `an image literal is an image even without its file`() {
         let literal = Screen.literal()
         #expect(literal.0 && literal.1)

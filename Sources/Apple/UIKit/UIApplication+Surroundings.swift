@@ -10,7 +10,7 @@ extension UIApplication {
         public static let universalLinksOnly = OpenExternalURLOptionsKey(rawValue: "UIApplicationOpenURLOptionUniversalLinksOnly")
     }
 
-    public static let openSettingsURLString = "app-settings:"
+    public nonisolated static let openSettingsURLString = "app-settings:"
 
     /// The first window that is visible.
     public var keyWindow: UIWindow? { windows.first }

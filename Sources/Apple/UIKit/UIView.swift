@@ -98,13 +98,13 @@ open class UIView: NSObject {
     @discardableResult open func becomeFirstResponder() -> Bool { true }
     @discardableResult open func resignFirstResponder() -> Bool { true }
 
-    /// Sets the end of the animation at once; the completion runs then.
+    /// Sets the end of the animation at once; the completion runs when it would be over.
     open class func animate(
         withDuration duration: TimeInterval, delay: TimeInterval = 0, options: AnimationOptions = [], animations: @escaping () -> Void,
         completion: ((Bool) -> Void)? = nil
     ) {
         animations()
-        completion?(true)
+        finish(after: delay + duration, completion)
     }
 
     open class func transition(
@@ -112,7 +112,14 @@ open class UIView: NSObject {
         completion: ((Bool) -> Void)? = nil
     ) {
         animations?()
-        completion?(true)
+        finish(after: duration, completion)
+    }
+
+    /// Later, for apps begin the next animation in the completion of one.
+    private class func finish(after seconds: TimeInterval, _ completion: ((Bool) -> Void)?) {
+        guard let completion else { return }
+        nonisolated(unsafe) let unchecked = completion
+        DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { unchecked(true) }
     }
 }
 

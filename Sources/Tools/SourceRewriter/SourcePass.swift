@@ -42,7 +42,8 @@ struct SourcePass {
     }
 
     private mutating func noteType(at index: Int) {
-        guard self[index - 1] != ".", self[index - 1] != "import", let name = typeName(after: index) else { return }
+        let others: Set = [".", "import", "(", ",", "let", "var", "func", "case"]
+        guard !others.contains(self[index - 1]), let name = typeName(after: index) else { return }
         typeThatOpens = name
     }
 
