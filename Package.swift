@@ -16,6 +16,14 @@ let asXcodeSets: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
+/// Apple's names. Other packages ask whether they can import `Combine`, `os`, `SwiftUI` or `ObjectiveC`, and take Apple's when they can:
+/// these have names of their own here.
+let appleModules = [
+    "CallKit", "AVFoundation", "PushKit", "Intents", "UIKit", "AVFAudio", "AVKit", "AudioToolbox", "SystemConfiguration",
+    "UserNotifications",
+    "HookswitchCombine", "HookswitchOS", "HookswitchObjectiveC", "HookswitchSwiftUI",
+]
+
 extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let log = product(name: "Logging", package: "swift-log")
@@ -29,7 +37,8 @@ extension Target.Dependency {
 let package = Package(
     name: "hookswitch",
     products: [
-        .library(name: "CallKit", targets: ["CallKit", "AVFoundation", "PushKit", "Intents", "UIKit"]),
+        .library(name: "CallKit", targets: appleModules),
+        .plugin(name: "CallSources", targets: ["CallSources"]),
         .library(name: "CallApp", targets: ["CallApp", "Audio", "Media", "Primitives", "SDP"]),
         .library(name: "HookswitchClient", targets: ["HookswitchClient"]),
         .library(name: "SIP", targets: ["SIP"]),
@@ -66,7 +75,23 @@ let package = Package(
         .target(name: "AVFoundation", path: "Sources/Apple/AVFoundation", swiftSettings: strict),
         .target(name: "PushKit", path: "Sources/Apple/PushKit", swiftSettings: strict),
         .target(name: "Intents", path: "Sources/Apple/Intents", swiftSettings: strict),
-        .target(name: "UIKit", dependencies: ["Intents"], path: "Sources/Apple/UIKit", swiftSettings: strict),
+        .target(name: "AudioToolbox", path: "Sources/Apple/AudioToolbox", swiftSettings: strict),
+        .target(name: "HookswitchCombine", path: "Sources/Apple/HookswitchCombine", swiftSettings: strict),
+        .target(name: "HookswitchOS", path: "Sources/Apple/HookswitchOS", swiftSettings: strict),
+        // In Swift 6 mode a selector's method would have to be Sendable, which a method of an app's class is not.
+        .target(
+            name: "HookswitchObjectiveC", path: "Sources/Apple/HookswitchObjectiveC",
+            swiftSettings: [.swiftLanguageMode(.v5), .enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]),
+        .target(name: "SystemConfiguration", path: "Sources/Apple/SystemConfiguration", swiftSettings: strict),
+        .target(name: "UserNotifications", path: "Sources/Apple/UserNotifications", swiftSettings: strict),
+        .target(name: "AVFAudio", dependencies: ["AVFoundation"], path: "Sources/Apple/AVFAudio", swiftSettings: strict),
+        .target(
+            name: "UIKit", dependencies: ["AVFoundation", "HookswitchObjectiveC", "Intents"], path: "Sources/Apple/UIKit",
+            swiftSettings: strict),
+        .target(name: "AVKit", dependencies: ["AVFoundation", "UIKit"], path: "Sources/Apple/AVKit", swiftSettings: strict),
+        .target(
+            name: "HookswitchSwiftUI", dependencies: ["HookswitchCombine", "UIKit"], path: "Sources/Apple/HookswitchSwiftUI",
+            swiftSettings: strict),
         .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], path: "Sources/Apple/CallKit", swiftSettings: strict),
 
         // With the static runtime the compiler takes in_addr, which ares.h includes, for a part of CCAres: not every file that has one
@@ -118,6 +143,12 @@ let package = Package(
             ],
             path: "Sources/Tools/Workbench", swiftSettings: strict),
 
+        // Copies of an app's sources that Linux's compiler takes.
+        .target(name: "SourceRewriter", path: "Sources/Tools/SourceRewriter", swiftSettings: strict),
+        .executableTarget(
+            name: "CopySources", dependencies: ["SourceRewriter"], path: "Sources/Tools/CopySources", swiftSettings: strict),
+        .plugin(name: "CallSources", capability: .buildTool(), dependencies: ["CopySources"], path: "Sources/Tools/CallSources"),
+
         .target(
             name: "CallApp",
             dependencies: [
@@ -150,6 +181,11 @@ let package = Package(
         // The guide of the control interface shows it: the client as another package has it.
         .executableTarget(
             name: "client-example", dependencies: ["HookswitchClient"], path: "Examples/ClientExample", swiftSettings: strict),
+
+        // An app as Xcode has it, in `PhoneApp`, and what its target has for Linux.
+        .executableTarget(
+            name: "call-sources-example", dependencies: appleModules.map { .byName(name: $0) }, path: "Examples/CallSources",
+            exclude: ["PhoneApp"], swiftSettings: [.swiftLanguageMode(.v5)], plugins: ["CallSources"]),
 
         // Run by scripts/bench and the tests; of no product.
         .systemLibrary(name: "CSRTPOracle", path: "Tests/CSRTPOracle", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
@@ -213,6 +249,11 @@ let package = Package(
         tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "RTP", "SIP", "Runtime", "UserAgent"]),
         tests("HookswitchClient", ["HTTP", "Runtime"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
+        .testTarget(
+            name: "SurroundingsTests", dependencies: appleModules.map { .byName(name: $0) },
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+        tests("SourceRewriter"),
+        .testTarget(name: "CallSourcesTests", dependencies: ["CopySources", "call-sources-example"], swiftSettings: strict),
         tests("Workbench", ["Audio", "CallJournal", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(
             "Rehearsal",

@@ -6,14 +6,18 @@ import Testing
     /// The targets of each folder of `Sources`, with their floors: a target imports targets of lower floors only.
     static let groups: [String: [String: Int]] = [
         "Wire": ["Primitives": 0, "SIP": 1, "SDP": 1, "RTP": 1, "Audio": 1, "HTTP": 1],
-        "Apple": ["AVFoundation": 0, "PushKit": 0, "Intents": 0, "UIKit": 1, "CallKit": 1],
+        "Apple": [
+            "AVFoundation": 0, "AudioToolbox": 0, "HookswitchCombine": 0, "HookswitchOS": 0, "HookswitchObjectiveC": 0, "Intents": 0,
+            "PushKit": 0, "SystemConfiguration": 0, "UserNotifications": 0, "AVFAudio": 1, "CallKit": 1, "UIKit": 1, "AVKit": 2,
+            "HookswitchSwiftUI": 2,
+        ],
         "System": ["CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "CWslay": 0, "CZlib": 0, "Runtime": 2],
         "Engines": ["CallJournal": 2, "UserAgent": 3, "Media": 3],
         "Client": ["HookswitchClient": 3],
         "Calls": ["Calls": 4],
         "Gateway": ["Gateway": 5],
         "Server": ["CConsolePages": 0, "Console": 6, "Store": 6],
-        "Tools": ["Workbench": 6, "hookswitch": 7],
+        "Tools": ["SourceRewriter": 6, "Workbench": 6, "CopySources": 7, "hookswitch": 7, "CallSources": 8],
         "Apps": ["CallApp": 6, "Samples": 7],
         "Simulation": ["Rehearsal": 7],
     ]

@@ -1,4 +1,5 @@
 @_exported import Foundation
+@_exported import HookswitchObjectiveC
 
 @_exported import class Intents.NSUserActivity
 
@@ -6,7 +7,7 @@
 ///
 /// There is no screen. The process is never suspended, so background tasks are only counted. Launch, changes of state, URLs and
 /// activities come from the host: see `UIApplication+Host.swift`.
-@MainActor
+@preconcurrency @MainActor
 open class UIApplication: UIResponder {
     public struct OpenURLOptionsKey: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
@@ -45,6 +46,17 @@ open class UIApplication: UIResponder {
     open internal(set) var applicationState = State.background
     open internal(set) var connectedScenes: Set<UIScene> = []
 
+    /// Those that were made visible, the key window first.
+    open internal(set) var windows: [UIWindow] = []
+    open internal(set) var isRegisteredForRemoteNotifications = false
+
+    /// For hosts: whether another app opens a URL; none does, unless a host says so.
+    public var hookswitchOpens: (URL) -> Bool = { _ in false }
+    /// For hosts and tests: the URLs that other apps have opened.
+    public internal(set) var hookswitchOpenedURLs: [URL] = []
+
+    /// The app's wish alone: there is no icon.
+    open var applicationIconBadgeNumber = 0
     /// The app's wish alone: nothing here falls asleep.
     open var isIdleTimerDisabled = false
 

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A subclass has `init()`, its own or an inherited one: that is how `main` and scenes make their delegates. Its initialisers and
 /// its properties are the main actor's, as on Apple systems.
-@MainActor
+@preconcurrency @MainActor
 open class UIResponder: NSObject {
     public override init() { super.init() }
 
@@ -15,6 +15,3 @@ open class UIResponder: NSObject {
 
 /// An object that can take up an activity; here only a name in a signature.
 public protocol UIUserActivityRestoring: NSObjectProtocol {}
-
-/// The window that app and scene delegates declare as `var window: UIWindow?`. There is no screen: it holds nothing and shows nothing.
-open class UIWindow: UIResponder {}

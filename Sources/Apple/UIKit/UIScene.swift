@@ -4,14 +4,14 @@ import Intents
 /// One instance of an app's user interface; here what activities and URLs are delivered to in apps that have scenes.
 ///
 /// Scenes come from the host: at the launch, for the class that the app delegate's configuration names, and through `hookswitchConnect`.
-@MainActor
+@preconcurrency @MainActor
 open class UIScene: UIResponder {
     public enum ActivationState: Int, Sendable {
         case unattached = -1, foregroundActive = 0, foregroundInactive = 1, background = 2
     }
 
     /// The options that a scene was asked for with.
-    @MainActor
+    @preconcurrency @MainActor
     open class ConnectionOptions: NSObject {
         public let userActivities: Set<NSUserActivity>
         public let urlContexts: Set<UIOpenURLContext>
@@ -36,10 +36,15 @@ open class UIScene: UIResponder {
 }
 
 /// The scene of a window, as which the host connects each.
-open class UIWindowScene: UIScene {}
+open class UIWindowScene: UIScene {
+    /// Those of its windows that are visible.
+    open var windows: [UIWindow] { UIApplication.shared.windows.filter { $0.windowScene === self } }
+    open var keyWindow: UIWindow? { windows.first }
+    open var screen: UIScreen { .main }
+}
 
 /// A URL that a scene is to open.
-@MainActor
+@preconcurrency @MainActor
 open class UIOpenURLContext: NSObject {
     public let url: URL
 
@@ -50,7 +55,7 @@ open class UIOpenURLContext: NSObject {
 }
 
 /// The session that outlasts a scene on a telephone; here it lasts as long as the scene.
-@MainActor
+@preconcurrency @MainActor
 open class UISceneSession: NSObject {
     public struct Role: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
@@ -65,7 +70,7 @@ open class UISceneSession: NSObject {
 }
 
 /// The configuration of a new scene. There is no Info.plist that names the delegate: only `delegateClass` does.
-@MainActor
+@preconcurrency @MainActor
 open class UISceneConfiguration: NSObject {
     public let name: String?
     public let role: UISceneSession.Role
@@ -79,7 +84,7 @@ open class UISceneConfiguration: NSObject {
 }
 
 /// A scene, as far as a telephone calls it. All methods may be left out.
-@MainActor
+@preconcurrency @MainActor
 public protocol UISceneDelegate: NSObjectProtocol {
     /// The options are those of `hookswitchConnect`; the scene of a launch has none.
     func scene(_ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
@@ -104,5 +109,5 @@ extension UISceneDelegate {
 }
 
 /// The delegate of a window's scene; here nothing more than a scene's.
-@MainActor
+@preconcurrency @MainActor
 public protocol UIWindowSceneDelegate: UISceneDelegate {}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// A short sound of the system. None is heard here, and nothing vibrates.
+public typealias SystemSoundID = UInt32
+
+public let kSystemSoundID_Vibrate: SystemSoundID = 0xfff
+
+/// Does nothing.
+public func AudioServicesPlaySystemSound(_ sound: SystemSoundID) {}
+
+/// Does nothing.
+public func AudioServicesPlayAlertSound(_ sound: SystemSoundID) {}
+
+/// Calls the completion at once.
+public func AudioServicesPlaySystemSoundWithCompletion(_ sound: SystemSoundID, _ completion: (() -> Void)?) { completion?() }
+
+/// Does nothing.
+@discardableResult public func AudioServicesDisposeSystemSoundID(_ sound: SystemSoundID) -> Int32 { 0 }
+
+/// Always sound 1.
+@discardableResult
+public func AudioServicesCreateSystemSoundID(_ url: NSURL, _ sound: UnsafeMutablePointer<SystemSoundID>) -> Int32 {
+    sound.pointee = 1
+    return 0
+}
