@@ -82,6 +82,22 @@ import Testing
         #expect(try told() == Ends(callee: "gateway 19", caller: "gateway 19"))
     }
 
+    @Test func `a call that its line does not take is told, and not shown as one that rings`() throws {
+        let caller = RawPeer(stage, 1)
+        stage.gateway.setDoNotDisturb(true, ofLine: "2000", at: stage.world.now)
+        caller.request("INVITE", BridgedCall.line, call: "filtered", 1, body: caller.description())
+        #expect(caller.final(.invite, 1)?.status == 480)
+        stage.expectQuiet()
+        let hub = EventHub()
+        var told: [EventType] = []
+        _ = try hub.listen(EventFilter(types: [.callFiltered]), after: nil, at: .zero) { _, event, _ in
+            told.append(event.type)
+        } end: { _ in
+        }
+        hub.accept(stage.transcript.events, at: .zero)
+        #expect(told == [.callFiltered] && hub.view.calls.isEmpty && hub.view.conversations.all.isEmpty)
+    }
+
     @Test func `a call that lasts too long is ended by the gateway, and its other leg with it`() throws {
         let stage = Stage { configuration in configuration.lines[0].maximumDuration = .seconds(60) }
         let call = try stage.bridge()

@@ -26,7 +26,11 @@ struct CallsView {
         if calls[call] != nil {
             calls[call]?.note(event, as: type, isOn: isOn)
             noteMove(of: call, event)
-            if event.kind == .callEnded { noteEnd(of: call) }
+            switch event.kind {
+            case .callEnded: noteEnd(of: call)
+            case .reportIncomingRefused: noteRefusal(of: call)
+            default: break
+            }
         } else if event.kind == .inviteReceived {
             let details = event.details
             if requests.count >= Self.mostRequests { requests.removeAll() }
@@ -76,6 +80,12 @@ struct CallsView {
         case .transferred: if let other = details.uuid(.with) { conversations.move(call, to: other) }
         default: break
         }
+    }
+
+    /// The line's system never had it: no end follows.
+    private mutating func noteRefusal(of call: CallUUID) {
+        calls[call] = nil
+        conversations.end(call)
     }
 
     private mutating func noteEnd(of call: CallUUID) {
