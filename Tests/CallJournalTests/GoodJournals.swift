@@ -124,6 +124,31 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
         s.close(carol)
     }
 
+    static let joinedAlone = GoodJournal("a call that is alone is taken out, and another joins its session", scope: "perGroup") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.received("ACK", alice)
+        s.add(.sessionActivated, alice, [.session: "a"])
+        s.start(alice)
+        let part = s.request("group")[0]
+        s.perform(.performGroup, alice, part)
+        s.fulfil(alice, part)
+        s.ring(carol)
+        let other = s.request("answer")[0]
+        s.answer(carol, other)
+        s.received("ACK", carol)
+        let join = s.request("group")[0]
+        s.perform(.performGroup, carol, join, with: alice)
+        s.fulfil(carol, join)
+        s.start(carol)
+        s.bye(alice)
+        s.close(alice)
+        s.bye(carol)
+        s.add(.sessionDeactivated, nil, [.session: "a"])
+        s.close(carol)
+    }
+
     static let declined = GoodJournal("the user declines") { s in
         s.ring(alice)
         let end = s.request("end")[0]
@@ -209,8 +234,8 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     }
 
     static let all: [GoodJournal] = [
-        echo, recorded, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, samePort,
-        ringLimit, answerTimeout, cancelled,
+        echo, recorded, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, joinedAlone, declined,
+        samePort, ringLimit, answerTimeout, cancelled,
         cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, redirected, redirectedInVain, passedOver,
         forkedUpstream, forkedDevices, hold, holdAndAccept,
         otherPort, failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber,

@@ -31,6 +31,7 @@ import Testing
             verdicts.contains { $0.failedBinds > 0 } && verdicts.contains { $0.secondAcceptances > 0 }
                 && verdicts.contains { $0.acceptancesAfterCancel > 0 })
         #expect(verdicts.reduce(0) { $0 + $1.transcoded } > 500 && verdicts.reduce(0) { $0 + $1.codecChanges } > 100)
+        #expect(verdicts.reduce(0) { $0 + $1.groupedCalls } > 100 && verdicts.reduce(0) { $0 + $1.partedCalls } > 20)
         #expect(verdicts.contains { $0.lostDatagrams > 0 } && verdicts.contains { $0.cutConnections > 0 })
     }
 

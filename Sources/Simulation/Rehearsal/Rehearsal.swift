@@ -37,6 +37,8 @@ public struct RehearsalVerdict: Sendable {
     public var secondAcceptances = 0, acceptancesAfterCancel = 0
     /// Sessions that the gateway ended because nobody refreshed them; PRACKs that never arrived.
     public var expiredSessions = 0, lostAcknowledgements = 0
+    /// Calls that were moved into another conversation, and that were taken out of one, by transactions of their lines.
+    public var groupedCalls = 0, partedCalls = 0
     public var messages = 0, lostDatagrams = 0, cutConnections = 0
     public var events: UInt64 = 0
     public var virtualTime = Duration.zero
@@ -69,6 +71,7 @@ public final class Rehearsal {
     private var devices: [Phone] = []
     private var witness = WireWitness(gateway: Cast.gateway)
     private var verdict: RehearsalVerdict
+    private var groups: RandomGroups
     private var pracksSent = 0, pracksDelivered = 0
     private static let prack = Array("PRACK ".utf8)
 
@@ -83,6 +86,7 @@ public final class Rehearsal {
         self.settings = settings
         verdict = RehearsalVerdict(seed: settings.seed)
         random = SeededRandom(seed: settings.seed)
+        groups = RandomGroups(seed: ~settings.seed)
         let start = Instant(nanoseconds: 1_000_000_000)
         world = World(at: start)
         network = VirtualNetwork(world: world, seed: random.next())
@@ -140,6 +144,7 @@ public final class Rehearsal {
 
     private func watch() {
         gateway.journal.onViolation = { [unowned self] in verdict.violations.append($0) }
+        gateway.journal.onEvent = { [unowned self] in groups.note($0) }
         network.onSend = { [unowned self] bytes, source, _ in
             if bytes.starts(with: Self.prack) { pracksSent += 1 }
             witness.sent(bytes, from: source)
@@ -169,11 +174,23 @@ public final class Rehearsal {
                 caller.phone.call(script, as: caller.line, domain: Cast.domain, over: caller.transport, at: Cast.gateway)
             }
         }
+        for _ in 0..<settings.calls / 4 {
+            let delay = Int64.random(in: 0...(settings.spread.wholeMilliseconds + 5_000), using: &random)
+            world.after(.milliseconds(delay)) { [unowned self] in regroup() }
+        }
+        world.after(settings.spread + .seconds(60)) { [unowned self] in
+            for order in groups.ends() { _ = try? gateway.request(order, at: world.now) }
+        }
         guard settings.stopsEarly ?? random.chance(100) else { return }
         world.after(settings.spread) { [unowned self] in
             gateway.drain(at: world.now)
             gateway.endAll(at: world.now)
         }
+    }
+
+    private func regroup() {
+        // A call may have ended, or move at the moment: the line's system refuses that.
+        if let order = groups.order() { _ = try? gateway.request(order, at: world.now) }
     }
 
     // MARK: Play
@@ -214,6 +231,7 @@ public final class Rehearsal {
         }
         _ = gateway.finish(at: world.now)
         verdict.failedBinds = media.failedBinds
+        (verdict.groupedCalls, verdict.partedCalls) = (groups.grouped, groups.parted)
         (verdict.transcoded, verdict.codecChanges) = (media.transcoded, media.codecChanges)
         (verdict.secondAcceptances, verdict.acceptancesAfterCancel) = (witness.secondAcceptances, witness.acceptancesAfterCancel)
         (verdict.expiredSessions, verdict.lostAcknowledgements) = (witness.expiredSessions, pracksSent - pracksDelivered)

@@ -94,6 +94,19 @@ import Testing
         expectQuiet()
     }
 
+    @Test func `a call that waits alone is grouped again, and its conversation of one is forgotten`() throws {
+        for telephone in stage.telephones.prefix(2) { telephone.call("9196") }
+        stage.run(seconds: 1)
+        let calls = calls
+        try request(.setGroup(calls[1], with: calls[0]))
+        try request(.setGroup(calls[1], with: nil))
+        #expect(try hears(1) == .silence && stage.gateway.counts(at: stage.world.now).bridges == 2)
+        try request(.setGroup(calls[1], with: calls[0]))
+        #expect(try hears(1) == .right && stage.gateway.counts(at: stage.world.now).bridges == 1)
+        stage.telephones[0].hangUp()
+        expectQuiet()
+    }
+
     @Test func `two far ends are joined and their nears go, in one transaction`() throws {
         stage.telephones[0].call("6000")
         stage.run(seconds: 1)

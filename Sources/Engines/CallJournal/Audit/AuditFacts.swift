@@ -315,6 +315,8 @@ extension AuditFacts {
     private func move(_ call: CallUUID, toGroupOf other: CallUUID?) {
         let old = current.group
         guard let other else {
+            // A call that is alone already stays in its group, with its session.
+            if let old, old.isWhole, old.members == [call] { return }
             leave(old, call)
             return current.group = Group(of: call)
         }

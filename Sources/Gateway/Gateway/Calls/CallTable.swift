@@ -146,6 +146,9 @@ final class CallTable {
     /// Works off the oldest event of the bridges; nil where there is none.
     func nextBridgeStep() -> (bridge: UUID, outputs: [Bridge.Output])? {
         guard let (bridge, event) = bridgeEvents.popFirst() else { return nil }
-        return (bridge, bridges[bridge]?.receive(event) ?? Bridge.orphaned(by: event))
+        let outputs = bridges[bridge]?.receive(event) ?? Bridge.orphaned(by: event)
+        // The last call that leaves a conversation is taken down with another one.
+        if case .parted = event { forgetIfEnded(bridge) }
+        return (bridge, outputs)
     }
 }
