@@ -19,6 +19,7 @@ private struct Expected: CustomTestStringConvertible, Sendable {
         .init(.bridge(scope: "perGroup", reinvited: true), "alice answered 200: the caller hung up + bob answered 200"),
         .init(.twoSessions, "alice answered 200: the caller hung up", "carol answered 200: the caller hung up"),
         .init(.conference, "alice answered 200: the caller hung up", "carol answered 200: the caller hung up"),
+        .init(.joinedAlone, "alice answered 200: the caller hung up", "carol answered 200: the caller hung up"),
         .init(.declined, "alice declined 603: 603 Decline (Q.850 21: call rejected)"),
         .init(.samePort, "alice busy 486: 486 Busy Here", "carol busy 486: 486 Busy Here"),
         .init(.ringLimit, "alice missed 480: nobody answered after 60.0 s of ringing"),

@@ -20,7 +20,7 @@ import Testing
         stage.expectQuiet(location)
         let hub = EventHub()
         var ends: [UUID: String] = [:]
-        _ = try hub.listen(EventFilter(types: [.callEnded]), after: nil, at: .zero) { json, event, _ in
+        _ = hub.listen(EventFilter(types: [.callEnded]), after: nil) { json, event, _ in
             let object = (try? JSONSerialization.jsonObject(with: Data(json))) as? [String: Any]
             let data = object?["data"] as? [String: Any]
             ends[event.call!.uuid] = "\(data?["endedBy"] ?? "-") \(data?["q850"] ?? "-")"
@@ -90,7 +90,7 @@ import Testing
         stage.expectQuiet()
         let hub = EventHub()
         var told: [EventType] = []
-        _ = try hub.listen(EventFilter(types: [.callFiltered]), after: nil, at: .zero) { _, event, _ in
+        _ = hub.listen(EventFilter(types: [.callFiltered]), after: nil) { _, event, _ in
             told.append(event.type)
         } end: { _ in
         }

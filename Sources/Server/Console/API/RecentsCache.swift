@@ -56,24 +56,3 @@ struct RecentsCache {
         return waiters.filter { fresh.contains($0.number) }
     }
 }
-
-extension ControlAPI {
-    func readRecents(of number: String, _ ask: HTTPAsk, _ responder: HTTPResponder) throws(Problem) {
-        _ = try running()
-        let reply = { (calls: [RecentCall]?) in
-            calls.map { JSONBody.reply(.ok, Recents(recents: $0.map(RecentBody.init))) } ?? Self.noLine(number).reply
-        }
-        if let calls = recents.current(Text(number), at: ask.now) { return responder.reply(reply(calls), at: ask.now) }
-        recents.wait(.init(number: Text(number), responder: responder, reply: reply))
-        fetchRecents(at: ask.now)
-    }
-
-    func fetchRecents(at now: Instant) {
-        guard let due = recents.due, due <= now, let gateway else { return }
-        gateway.recents(ofLines: recents.begin(at: now)) { [post] found in
-            post { api, now in
-                for waiter in api.recents.take(found) { waiter.responder.reply(waiter.reply(found[waiter.number]), at: now) }
-            }
-        }
-    }
-}
