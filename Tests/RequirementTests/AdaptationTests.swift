@@ -10,6 +10,8 @@ import Primitives
 import SIP
 import Testing
 
+@testable import Rehearsal
+
 /// The adaptation article (B).
 @Suite struct AdaptationTests {
     @Test func `AD-1 a second call never drops the first by itself`() {
@@ -26,11 +28,34 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
-    @Test func `AD-2 with two providers a start goes to the one that registered last`() {
-        let stage = Stage(), first = ProbeApp(stage), second = ProbeApp(stage)
-        let call = stage.makeCall().uuid
-        #expect(!first.heard.contains("start") && second.heard.contains("start"))
-        stage.end(call)
+    @Test func `AD-2 with two apps' providers a start goes to the app's own, and one of no app to the last that registered`() throws {
+        let stage = Stage()
+        let apps = ["first", "second"].map { name in
+            CallSystem.$currentApp.withValue(name) { (app: ProbeApp(stage), controller: CXCallController(system: stage.system)) }
+        }
+        func start(_ controller: CXCallController) -> (call: UUID, code: Int?) {
+            let action = CXStartCallAction(call: UUID(), handle: CXHandle(type: .generic, value: "2002"))
+            var code: Int?
+            controller.hookswitchRequest(CXTransaction(action: action)) {
+                code = ($0 as? CXErrorCodeRequestTransactionError)?.code.rawValue
+            }
+            return (action.callUUID, code)
+        }
+        stage.far.onInvite = { $0.answer() }
+        for (index, asker) in apps.enumerated() {
+            let before = apps.map { $0.app.heard.count(of: "start") }, (call, code) = start(asker.controller)
+            stage.run(0.5)
+            let asked = zip(before, apps).map { $1.app.heard.count(of: "start") - $0 }
+            #expect(code == nil && asked == (index == 0 ? [1, 0] : [0, 1]))
+            #expect(stage.sent("app INVITE").count == index + 1 && stage.call(call)?.hasConnected == true)
+            asker.controller.hookswitchRequest(CXTransaction(action: CXEndCallAction(call: call))) { #expect($0 == nil) }
+            stage.run(0.5)
+            #expect(asker.app.heard.contains("end") && stage.sent("app BYE").count == index + 1)
+        }
+        let stranger = CallSystem.$currentApp.withValue("third") { CXCallController(system: stage.system) }
+        #expect(start(stranger).code == CXErrorCodeRequestTransactionError.Code.unknownCallProvider.rawValue)
+        stage.end(stage.makeCall().uuid)
+        #expect(apps.map { $0.app.heard.count(of: "start") } == [1, 2])
         #expect(stage.leftovers() == [])
     }
 
@@ -67,16 +92,45 @@ import Testing
         var testDescription: String { "holding \(holding), grouping \(grouping), DTMF \(tones)" }
     }
 
+    private static let everyFlag = [true, false].flatMap { holding in
+        [true, false].flatMap { grouping in [true, false].map { Flags(holding: holding, grouping: grouping, tones: $0) } }
+    }
+
+    @Test(arguments: everyFlag)
+    func `AD-6 what a call supports reaches the network, and what it does not is refused and reaches nobody`(flags: Flags) {
+        let stage = Stage(), app = ProbeApp(stage)
+        app.update = { ($0.supportsHolding, $0.supportsGrouping, $0.supportsDTMF) = (flags.holding, flags.grouping, flags.tones) }
+        let call = stage.takeCall().uuid, invalid = CXErrorCodeRequestTransactionError.Code.invalidAction.rawValue
+        #expect(stage.request(CXPlayDTMFCallAction(call: call, digits: "1", type: .singleTone)) == (flags.tones ? nil : invalid))
+        #expect(stage.media.keys.map(\.key) == (flags.tones ? ["1"] : []))
+        #expect(stage.request(CXSetHeldCallAction(call: call, onHold: true)) == (flags.holding ? nil : invalid))
+        stage.run(0.5)
+        #expect(stage.sent("app INVITE").map { $0.body.contains("a=sendonly") } == (flags.holding ? [true] : []))
+        #expect(stage.media.sendingLegs == (flags.holding ? 0 : 1))
+        app.update = { _ in }
+        // A call that cannot be held would be ended for the next.
+        guard flags.holding else { return finish(stage, app) }
+        let other = stage.takeCall(from: "2002").uuid
+        let joins = stage.request(
+            CXSetGroupCallAction(call: other, callUUIDToGroupWith: call), CXSetHeldCallAction(call: call, onHold: false))
+        stage.run(0.5)
+        #expect(joins == (flags.grouping ? nil : invalid) && app.heard.contains("group") == flags.grouping)
+        #expect(stage.system.counts.groups == (flags.grouping ? 1 : 2) && stage.media.sendingLegs == (flags.grouping ? 2 : 1))
+        finish(stage, app)
+    }
+
+    private func finish(_ stage: Stage, _ app: ProbeApp) {
+        for call in stage.calls.reversed() { stage.end(call) }
+        #expect(stage.leftovers().allSatisfy { $0.contains("R16") })
+        withExtendedLifetime(app) {}
+    }
+
     @Test(arguments: [Flags(), Flags(holding: false), Flags(grouping: false), Flags(tones: false)])
-    func `AD-6 what a call does not support is refused, and a call that cannot be held is ended for the next`(flags: Flags) {
+    func `a call that cannot be held is ended for the next`(flags: Flags) {
         let stage = Stage(), app = ProbeApp(stage)
         app.update = { ($0.supportsHolding, $0.supportsGrouping, $0.supportsDTMF) = (flags.holding, flags.grouping, flags.tones) }
         let call = stage.takeCall().uuid
         let other = stage.ring().uuid
-        let invalid = CXErrorCodeRequestTransactionError.Code.invalidAction.rawValue
-        #expect(stage.request(CXPlayDTMFCallAction(call: call, digits: "1", type: .singleTone)) == (flags.tones ? nil : invalid))
-        if !flags.grouping { #expect(stage.request(CXSetGroupCallAction(call: call, callUUIDToGroupWith: other)) == invalid) }
-        if !flags.holding { #expect(stage.request(CXSetHeldCallAction(call: call, onHold: true)) == invalid) }
         stage.request(CXAnswerCallAction(call: other))
         stage.run(1)
         #expect(stage.calls.contains(call) == flags.holding && stage.sent("app BYE").count == (flags.holding ? 0 : 1))
@@ -108,7 +162,25 @@ import Testing
         }
         stage.run(1)
         let reported = try #require(stage.journal.first { $0.words == "report.ended" })
-        #expect(reported.details.text(.reason)?.description == "\(end.reason)" && recents.entries.count == 1)
+        #expect(reported.details.text(.reason)?.description == "\(end.reason)")
+        let entry = try #require(recents.entries.first)
+        #expect(recents.entries.count == 1 && entry.connected == nil && entry.duration == 0 && entry.isOutgoing == (end.cancel == nil))
+        #expect(entry.ended == stage.host.date(at: reported.time), "without a date it is now")
+        #expect(stage.leftovers() == [])
+    }
+
+    @Test(arguments: zip(1...5, [CXCallEndedReason.failed, .remoteEnded, .unanswered, .answeredElsewhere, .declinedElsewhere]))
+    func `an end with a date is in the recents with that date, and each reason has its number`(
+        number: Int, reason: CXCallEndedReason
+    ) throws {
+        let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider)
+        stage.line.recents = recents
+        let call = stage.takeCall(), date = stage.host.date(at: stage.now).addingTimeInterval(-0.05)
+        app.provider.reportCall(with: call.uuid, endedAt: date, reason: reason)
+        stage.run(0.5)
+        let entry = try #require(recents.entries.first), ended = try #require(stage.journal.first { $0.words == "call.ended" })
+        #expect(reason.rawValue == number && entry.ended == date && ended.details.text(.reason)?.description == "\(reason)")
+        #expect(call.far.isOver && stage.sent("app BYE").count == 1)
         #expect(stage.leftovers() == [])
     }
 
@@ -165,7 +237,44 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @Test func `AD-12 each class of action does its work on the network`() {
+    /// What one action of a connected call, or of a fresh stage, did on the wire and to the media.
+    @Test(arguments: ["answer", "start", "end", "held", "group", "muted", "dtmf"])
+    func `AD-12 an action of each class alone does its work on the network, and nothing else`(name: String) {
+        let stage = Stage(), app = ProbeApp(stage)
+        stage.far.onInvite = { $0.answer() }
+        let other = name == "group" ? stage.takeCall(from: "2009").uuid : nil
+        let call = name == "start" ? UUID() : name == "answer" ? stage.ring().uuid : stage.takeCall().uuid
+        let before = stage.traffic.count, groups = stage.system.counts.groups
+        let action: CXCallAction =
+            switch name {
+            case "answer": CXAnswerCallAction(call: call)
+            case "start": CXStartCallAction(call: call, handle: CXHandle(type: .generic, value: "2002"))
+            case "end": CXEndCallAction(call: call)
+            case "held": CXSetHeldCallAction(call: call, onHold: true)
+            case "group": CXSetGroupCallAction(call: call, callUUIDToGroupWith: other)
+            case "muted": CXSetMutedCallAction(call: call, muted: true)
+            default: CXPlayDTMFCallAction(call: call, digits: "12#", type: .singleTone)
+            }
+        #expect(stage.request(action) == nil)
+        stage.run(0.5)
+        let messages = stage.traffic.dropFirst(before).filter { !$0.contains(" 100 ") }, packets = stage.packets
+        stage.run(0.5)
+        switch name {
+        case "answer": #expect(messages == ["app 200 INVITE", "far ACK"] && stage.media.sendingLegs == 1)
+        case "start": #expect(messages == ["app INVITE", "far 200 INVITE", "app ACK"] && stage.media.sendingLegs == 1)
+        case "end": #expect(messages == ["app BYE", "far 200 BYE"] && stage.packets == packets && stage.openLegs == 0)
+        case "held": #expect(messages == ["app INVITE", "far 200 INVITE", "app ACK"] && stage.directions.last == "sendonly")
+        case "group": #expect(messages == [] && stage.system.counts.groups == groups - 1)
+        case "muted": #expect(messages == [] && stage.call(call)?.isMuted == true)
+        default: #expect(messages == [] && stage.media.keys.map(\.key) == ["1", "2", "#"])
+        }
+        if name == "held" { #expect(stage.packets == packets && stage.media.sendingLegs == 0) }
+        for call in stage.calls.reversed() { stage.end(call) }
+        #expect(stage.leftovers().allSatisfy { $0.contains("R16") })
+        withExtendedLifetime(app) {}
+    }
+
+    @Test func `all classes of action in one run do their work`() {
         let stage = Stage(), app = ProbeApp(stage)
         let first = stage.takeCall(), second = stage.makeCall()
         #expect(stage.traffic.haveInOrder(["app 200 INVITE", "app INVITE", "app INVITE"]), "answer, the first one's hold, start")
@@ -223,7 +332,13 @@ import Testing
     }
 
     @Test func `AD-15 an app that activates the session itself sends nothing before the system does`() throws {
-        let stage = Stage(), app = ProbeApp(stage)
+        let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider)
+        stage.line.recents = recents
+        var packetsBefore: UInt64?
+        app.onActivate = {
+            packetsBefore = stage.packets
+            _ = app.link.startAudio()
+        }
         app.does(CXAnswerCallAction.self) { action in
             try? AVAudioSession.sharedInstance().setActive(true)
             #expect(!app.link.startAudio(), "there is no session yet")
@@ -238,6 +353,12 @@ import Testing
         let connected = try #require(journal.first { $0.words == "action.fulfilled answer" }),
             ended = try #require(journal.first { $0.words == "call.ended" })
         #expect(abs((ended.time - connected.time) / .seconds(1) - 5.1) < 0.2)
+        let answered = try #require(stage.sent("app 200 INVITE").first), bye = try #require(stage.sent("app BYE").first)
+        let entry = try #require(recents.entries.first)
+        #expect(abs(entry.duration - (bye.time - answered.time) / .seconds(1)) < 0.005, "the recents have the time on the wire")
+        let stopped = try #require(journal.first { $0.words == "media.stopped" }),
+            activated = try #require(journal.first { $0.words == "session.activated" })
+        #expect(packetsBefore == 0 && stopped.details.number(.firstSent).map { $0 >= Int64(activated.time.nanoseconds) } == true)
         #expect(stage.leftovers() == [])
     }
 

@@ -8,6 +8,8 @@ import Primitives
 import Synchronization
 import Testing
 
+@testable import Rehearsal
+
 /// Call directories of the sample apps, as their calls feel them (A10, HL-18 to HL-23).
 @Suite(.serialized, .timeLimit(.minutes(30))) struct DirectoryRequirementTests {
     private static let monkey = "monkeycall.directory", hotline = "hotline.directory"
@@ -78,8 +80,12 @@ import Testing
 
     @Test(arguments: ["+14085555555", "+18005555555"])
     func `MC-104 a blocked number never reaches the provider`(number: String) async throws {
-        let (stage, app, _) = try await stage([Self.monkey])
+        let (stage, app, _) = try await stage([Self.monkey]), observer = CXCallObserver(system: stage.system)
+        observer.setDelegate(app, queue: nil)
         #expect(call(stage, number).status == 607 && app.heard.isEmpty && !stage.story.contains { $0.hasPrefix("perform") })
+        #expect(stage.traffic == ["far INVITE", "app 100 INVITE", "app 607 INVITE", "far ACK"])
+        #expect(!stage.story.contains("report.incoming.ok") && stage.openLegs == 0)
+        #expect(call(stage, "+14085555556").status == 180 && app.heard.contains("sees new"), "another one is let in")
         #expect(stage.leftovers() == [])
     }
 
@@ -102,8 +108,15 @@ import Testing
         await #expect(throws: (any Error).self) { try await load(directories, Self.monkey) }
         let after = CallDirectories(store: store)
         try after.restore()
-        #expect(after.record(of: Self.monkey)?.failure?.code == 2 && after.record(of: Self.monkey)?.data?.blockedCount == 2)
+        let record = try #require(after.record(of: Self.monkey)), failure = try #require(record.failure)
+        #expect(failure.code == 2 && failure.domain == "CallDirectoryHandler" && record.data?.blockedCount == 2)
         #expect(stage.leftovers() == [])
+        // The telephone that was started anew: the entries of before are in force.
+        let restarted = Stage(), again = ProbeApp(restarted)
+        (restarted.system.directories, restarted.system.enabledDirectories) = (after, [Self.monkey])
+        #expect(call(restarted, "+14085555555").status == 607 && call(restarted, "+18775555555").name == "Telemarketer")
+        #expect(restarted.leftovers() == [])
+        withExtendedLifetime(again) {}
         withExtendedLifetime(app) {}
     }
 

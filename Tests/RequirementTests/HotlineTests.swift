@@ -8,6 +8,8 @@ import Primitives
 import SIP
 import Testing
 
+@testable import Rehearsal
+
 /// Hotline (C), without its call directory.
 @Suite(.serialized) struct HotlineTests {
     @Test func `HL-1 the provider is built from the static configuration`() {
@@ -43,14 +45,25 @@ import Testing
         stage.run(1.5)
         #expect(stage.traffic == ["far INVITE", "app 100 INVITE"])
         guard case .incoming(let uuid, let caller)? = stage.events.first else { return #expect(Bool(false), "the app was told") }
-        var completions = 0
+        var completions = 0, awake: [Int] = []
         stage.host.now = stage.now
-        app.displayIncomingCall(uuid: uuid, handle: caller.handle) { error in
-            #expect(error == nil)
-            completions += 1
+        // The system asks what it thinks of the caller while the report is under way.
+        stage.system.filter = { _, _ in
+            awake.append(Launcher.backgroundTasks)
+            return nil
         }
-        stage.run(0.1)
-        #expect(far.statuses == [180] && completions == 1 && Launcher.backgroundTasks == 0)
+        stage.after(.milliseconds(1_500)) {
+            app.displayIncomingCall(uuid: uuid, handle: caller.handle) { error in
+                #expect(error == nil)
+                completions += 1
+            }
+        }
+        stage.run(1.4)
+        #expect(stage.traffic == ["far INVITE", "app 100 INVITE"] && completions == 0 && stage.openLegs == 0)
+        stage.run(0.2)
+        #expect(far.statuses == [180] && completions == 1 && awake == [1] && Launcher.backgroundTasks == 0)
+        let rung = try #require(stage.sent("app 180 INVITE").first), called = try #require(stage.sent("far INVITE").first)
+        #expect(abs((rung.time - called.time) / .seconds(1) - 3) < 0.01, "3 s after the INVITE, by the clock of the wire")
         stage.end(uuid)
         #expect(stage.leftovers() == [])
     }
@@ -84,9 +97,12 @@ import Testing
 
     @Test func `HL-7 an end from the system and an end from the app are one BYE each`() throws {
         let stage = Stage(), app = HotlineApp(stage)
-        stage.end(stage.takeCall().uuid)
+        // The telephone's own screen: a controller that is not the app's.
+        let shown = stage.takeCall()
+        stage.end(shown.uuid)
         stage.run(1)
-        #expect(stage.sent("app BYE").count == 1)
+        #expect(stage.sent("app BYE").count == 1 && stage.sent("far 200 BYE").count == 1 && app.manager.calls.isEmpty)
+        #expect(stage.story(of: shown.uuid).count(of: "perform.end") == 1 && shown.far.isOver)
         let call = stage.takeCall().uuid
         app.manager.end(call: try #require(app.manager.callWithUUID(uuid: call)))
         stage.run(1)
@@ -99,13 +115,23 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @Test func `HL-8 the sound stops before the BYE, and the call is forgotten after the end was fulfilled`() {
+    @Test func `HL-8 the sound stops before the BYE, and the call is forgotten after the end was fulfilled`() throws {
         let stage = Stage(), app = HotlineApp(stage)
-        let call = stage.takeCall().uuid
+        let call = stage.takeCall().uuid, onSend = stage.network.onSend
         stage.run(1)
+        var atBye: [(packets: UInt64, sending: Int)] = []
+        stage.network.onSend = { [stage] bytes, source, target in
+            if String(decoding: bytes.prefix(4), as: UTF8.self) == "BYE " { atBye.append((stage.packets, stage.media.sendingLegs)) }
+            onSend(bytes, source, target)
+        }
         stage.end(call)
         let order = ["perform.end", "media.stopped", "sip.tx BYE", "action.fulfilled end", "call.ended"]
         #expect(stage.story(of: call).haveInOrder(order) && app.manager.calls.isEmpty)
+        stage.run(2)
+        stage.network.onSend = onSend
+        #expect(atBye.count == 1 && atBye[0].sending == 0 && atBye[0].packets > 40 && stage.packets == atBye[0].packets)
+        let stopped = try #require(stage.journal.first { $0.words == "media.stopped" }), bye = try #require(stage.sent("app BYE").first)
+        #expect(stopped.details.number(.lastSent).map { $0 <= Int64(bye.time.nanoseconds) } == true, "the last packet is before the BYE")
         #expect(stage.leftovers() == [])
     }
 

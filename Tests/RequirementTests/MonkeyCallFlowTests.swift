@@ -8,6 +8,8 @@ import Primitives
 import SIP
 import Testing
 
+@testable import Rehearsal
+
 /// MonkeyCall: architecture, calls, their life cycle (A1, A2, A4, A6, A8).
 @Suite struct MonkeyCallFlowTests {
     // MARK: A1
@@ -37,7 +39,7 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
-    @Test func `MC-3 what the user does is requested, accepted and performed`() {
+    @Test func `MC-3 what the user does is requested, accepted and performed`() throws {
         let stage = Stage(), app = MonkeyApp(stage)
         let call = stage.makeCall().uuid
         stage.hold(call)
@@ -48,6 +50,20 @@ import Testing
             #expect(stage.story(of: uuid).haveInOrder(wanted), "\(stage.story(of: uuid))")
         }
         stage.end(other)
+        stage.run(1)
+        let journal = stage.journal, performed = journal.filter { $0.kind.rawValue.hasPrefix("perform.") }
+        #expect(performed.count == 5)
+        for event in performed {
+            // What is performed is an action of the very transaction that was requested and accepted.
+            let action = try #require(event.details[.action]?.text).description
+            let listed = journal.filter { $0.details[.actions]?.text.description.contains(action) == true }
+            #expect(listed.map(\.kind.rawValue) == ["tx.requested", "tx.accepted"] && listed.allSatisfy { $0.sequence < event.sequence })
+            #expect(listed.count == 2 && listed[0].details[.transaction] == listed[1].details[.transaction])
+        }
+        let own = stage.traffic.filter { $0.hasPrefix("app ") && !$0.hasSuffix("ACK") }
+        #expect(
+            own.haveInOrder(["app INVITE", "app INVITE", "app BYE", "app 180 INVITE", "app 200 INVITE", "app BYE"])
+                && stage.directions[1] == "sendonly")
         #expect(stage.leftovers() == [])
         withExtendedLifetime(app) {}
     }
@@ -122,7 +138,8 @@ import Testing
     }
 
     @Test func `MC-11 the times of a call are set when its flags rise and fall, within 5 ms of the wire`() throws {
-        let stage = Stage(), app = MonkeyApp(stage)
+        let stage = Stage(), app = MonkeyApp(stage), recents = AppRecents(of: app.delegate.provider)
+        stage.line.recents = recents
         stage.far.onInvite = { $0.ring() }
         stage.dial("2002")
         stage.run(1)
@@ -138,6 +155,13 @@ import Testing
             let reported = try #require(journal.first { $0.words == report }), seen = try #require(journal.first { $0.words == status })
             #expect(reported.time - seen.time <= .milliseconds(5))
         }
+        // The record of the call against the messages on the wire.
+        let entry = try #require(recents.entries.first)
+        for (date, text) in [(entry.started, "app INVITE"), (entry.ended, "app BYE")] {
+            let onWire = stage.host.date(at: try #require(stage.sent(text).first).time)
+            #expect(abs(date.timeIntervalSince(onWire)) <= 0.005, "\(text): \(date.timeIntervalSince(onWire)) s")
+        }
+        #expect(entry.connected == call.connectedOn, "the app's own date")
         #expect(stage.leftovers() == [])
     }
 
@@ -314,11 +338,20 @@ import Testing
 
     @Test func `MC-61 the user's answer is performed, and the 200 leaves in the same moment`() throws {
         let stage = Stage(), app = MonkeyApp(stage)
-        let call = stage.takeCall().uuid
+        let call = stage.ring().uuid, clock = ContinuousClock()
+        stage.run(3)
+        #expect(stage.sent("app 200 INVITE").isEmpty, "nobody has answered")
+        let taken = clock.measure { #expect(stage.request(CXAnswerCallAction(call: call)) == nil) }
+        print("MC-61: from the answer to the 200: \(taken)")
+        #expect(taken < .milliseconds(250) && stage.sent("app 200 INVITE").count == 1, "before the request returns")
+        let order = ["tx.requested", "tx.accepted", "perform.answer", "media.opened", "sip.tx 200", "action.fulfilled answer"]
+        #expect(stage.story(of: call).haveInOrder(order))
+        stage.run(0.2)
         let journal = stage.journal.filter { $0.call == CallUUID(call) }
         let asked = try #require(journal.first { $0.words == "tx.requested" }),
             sent = try #require(journal.first { $0.words == "sip.tx 200" })
-        #expect(sent.time == asked.time)
+        #expect(sent.time == asked.time && stage.sent("app 200 INVITE").first?.time == asked.time)
+        #expect(stage.sent("far ACK").count == 1 && stage.sent("app 200 INVITE").count == 1)
         stage.end(call)
         #expect(stage.leftovers() == [])
         withExtendedLifetime(app) {}

@@ -9,6 +9,9 @@ import MonkeyCalls
 import Primitives
 import SIP
 import Testing
+import UserAgent
+
+@testable import Rehearsal
 
 /// MonkeyCall: start requests, the provider's delegate, several calls, details (A3, A5, A7, A9).
 @Suite(.serialized) struct MonkeyCallSystemTests {
@@ -80,21 +83,45 @@ import Testing
         #expect(unreported.statuses == [480] && slow.leftovers() == [])
     }
 
-    @MainActor @Test func `MC-24 Siri, a contact card and the recents lead the same way`() {
+    /// As Siri asks since iOS 13.
+    private static func startCall(_ handle: String) -> NSUserActivity {
+        let person = INPerson(
+            personHandle: INPersonHandle(value: handle, type: .phoneNumber), nameComponents: nil, displayName: nil, image: nil,
+            contactIdentifier: nil, customIdentifier: nil)
+        let intent = INStartCallIntent(
+            callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: [person],
+            callCapability: .audioCall)
+        return NSUserActivity(hookswitch: INInteraction(intent: intent, response: nil))
+    }
+
+    @MainActor @Test func `MC-24 Siri, a contact card and the recents lead the same way`() throws {
         var stories: [[String]] = []
-        for origin in 0..<3 {
-            let stage = Stage(), app = Launcher.monkeyCall(stage)
+        for origin in ["Siri", "contact card", "recents", "URL"] {
+            let stage = Stage(), app = try #require(Launcher.monkeyCall(stage))
+            let recents = AppRecents(of: app.providerDelegate.provider)
+            stage.line.recents = recents
+            stage.far.onInvite = { $0.ring() }
             switch origin {
-            case 0: #expect(Launcher.continue(Self.activity(.phoneNumber, ["2002"])))
-            case 1: #expect(Launcher.open("monkeycall://2002"))
-            default: app?.callManager.startCall("2002")
+            case "Siri": #expect(Launcher.continue(Self.startCall("2002")))
+            case "contact card": #expect(Launcher.continue(Self.activity(.phoneNumber, ["2002"])))
+            case "recents":
+                app.callManager.startCall("2002", type: .phoneNumber)
+                stage.run(0.5)
+                stage.end(stage.calls[0])
+                stage.run(0.5)
+                try recents.callBack(try #require(recents.entries.first)) { Launcher.continue($0) }
+            default: #expect(Launcher.open("monkeycall://2002"))
             }
             stage.run(0.5)
-            stories.append(stage.story)
-            stage.end(stage.calls[0])
+            let call = try #require(stage.calls.first)
+            stories.append(stage.story(of: call))
+            #expect(stage.calls.count == 1 && stage.far.calls.last?.session?.request.requestURI?.user == "2002", "\(origin)")
+            #expect(app.callManager.calls.map(\.handle) == ["2002"] && app.callManager.calls.allSatisfy(\.isOutgoing))
+            stage.end(call)
             #expect(stage.leftovers() == [])
         }
-        #expect(stories[0] == stories[1] && stories[1] == stories[2] && stories[0].contains("sip.tx INVITE"))
+        let order = ["tx.requested", "tx.accepted", "perform.start", "media.reserved", "media.configured", "sip.tx INVITE"]
+        #expect(Set(stories).count == 1 && stories[0].haveInOrder(order), "\(stories)")
     }
 
     // MARK: A5
@@ -103,9 +130,12 @@ import Testing
         let stage = Stage(), app = MonkeyApp(stage), configuration = app.delegate.provider.configuration
         #expect(configuration.localizedName == "MonkeyCall" && configuration.maximumCallsPerCallGroup == 1)
         #expect(configuration.supportedHandleTypes == [.phoneNumber] && configuration.ringtoneSound == "musicloop01.wav")
-        let first = stage.takeCall().uuid, second = stage.takeCall().uuid
+        let first = stage.takeCall().uuid, second = stage.takeCall().uuid, before = stage.traffic.count
         let code = stage.request(CXSetGroupCallAction(call: second, callUUIDToGroupWith: first))
         #expect(code == CXErrorCodeRequestTransactionError.Code.invalidAction.rawValue)
+        stage.run(1)
+        #expect(stage.system.counts.groups == 2 && !stage.story.contains("perform.group") && stage.traffic.count == before)
+        #expect(stage.media.sendingLegs == 1, "nobody is joined")
         for call in [second, first] { stage.end(call) }
         #expect(stage.leftovers() == [])
     }
@@ -118,7 +148,7 @@ import Testing
         #expect(onMain)
     }
 
-    @Test func `MC-42 a reset ends five calls in five states, and nothing is performed after it`() {
+    @Test func `MC-42 a reset ends five calls in five states, and nothing is performed after it`() throws {
         let stage = Stage(), app = ProbeApp(stage) { $0.maximumCallGroups = 9 }
         let held = stage.takeCall(), connected = stage.takeCall()
         let ringing = stage.ring()
@@ -136,11 +166,18 @@ import Testing
         let before = app.heard.count
         stage.host.now = stage.now
         stage.system.reset()
-        stage.run(40)
+        stage.run(1)
+        // A CANCEL waits for the first response (RFC 3261 §9.1).
+        #expect(stage.sent("app CANCEL").count == 1 && silent?.isOver == false)
+        silent?.ring()
+        stage.run(39)
         let after = app.heard.dropFirst(before)
         #expect(after.filter { $0 == "reset" }.count == 1 && !after.contains { ["start", "answer", "end", "hold"].contains($0) })
-        #expect([held.far, connected.far, ringing.far, early].allSatisfy { $0?.isOver == true } && silent != nil)
-        #expect(stage.sent("app BYE").count == 2 && stage.sent("app CANCEL").count == 1 && ringing.far.statuses.last == 500)
+        #expect([held.far, connected.far, ringing.far, early, silent].allSatisfy { $0?.isOver == true })
+        #expect(stage.sent("app BYE").count == 2 && stage.sent("app CANCEL").count == 2 && ringing.far.statuses.last == 500)
+        #expect(stage.openLegs == 0 && stage.calls.isEmpty)
+        let story = stage.story, reset = try #require(story.firstIndex(of: "provider.reset"))
+        #expect(!story[reset...].contains { $0.hasPrefix("perform.") } && story[reset...].filter { $0 == "call.ended" }.count == 5)
         #expect(stage.leftovers() == [])
     }
 
@@ -339,7 +376,9 @@ import Testing
         stage.run(0.1)
         let answer = stage.sent("app 200 INVITE").first?.body ?? ""
         #expect(answer.contains("m=video 0 ") && !answer.contains("m=audio 0 "))
-        #expect(app.delegate.provider.configuration.supportsVideo == false)
+        let configuration = app.delegate.provider.configuration
+        #expect(configuration.supportsVideo == false && configuration.localizedName == "MonkeyCall")
+        #expect(answer.components(separatedBy: "\r\nm=").count == 3, "one answer for each medium")
         stage.end(stage.calls[0])
         stage.run(0.1)
         let call = stage.makeCall().uuid
@@ -348,16 +387,20 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @Test func `MC-91 a start that fails ends the call as failed at once`() throws {
-        let stage = Stage(), app = ProbeApp(stage)
-        app.does(CXStartCallAction.self) { $0.fail() }
+    @Test func `MC-91 a start for which the network has no port fails, nothing is sent, and the call ends as failed at once`() throws {
+        let stage = Stage(ports: 1), app = ProbeApp(stage), first = stage.takeCall().uuid, before = stage.traffic.count
         let observer = CXCallObserver(system: stage.system)
         stage.dial("2002")
-        #expect(stage.calls.isEmpty && observer.calls.isEmpty && stage.wire.isEmpty)
+        #expect(stage.calls == [first] && observer.calls.map(\.uuid) == [first] && app.heard.contains("start"))
+        stage.run(0.1)
+        #expect(stage.sent("app INVITE").allSatisfy { $0.body.contains("a=sendonly") }, "the hold of the first, and no call")
+        #expect(stage.traffic.dropFirst(before).filter { $0.hasPrefix("app ") } == ["app INVITE", "app ACK"])
+        #expect(stage.story.contains("media.refused") && stage.story.contains("action.failed start"))
         let journal = stage.journal
         let failed = try #require(journal.first { $0.words == "action.failed start" }),
             ended = try #require(journal.first { $0.words == "call.ended" })
         #expect(ended.time - failed.time < .milliseconds(100) && ended.details.text(.reason) == "startFailed")
+        stage.end(first)
         #expect(stage.leftovers() == [])
     }
 
@@ -397,6 +440,9 @@ import Testing
         stage.run(0.5)
         #expect(blocked.statuses == [607] && app.heard.isEmpty && stage.calls.isEmpty)
         #expect(app.errors.compactMap { ($0 as? CXErrorCodeIncomingCallError)?.code } == [.filteredByBlockList])
+        #expect(stage.traffic == ["far INVITE", "app 100 INVITE", "app 607 INVITE", "far ACK"] && stage.openLegs == 0)
+        #expect(stage.sent("app 607 INVITE").first?.reason.contains("Q.850") == true)
+        #expect(!stage.story.contains { $0.hasPrefix("perform.") || $0 == "media.opened" })
         #expect(stage.leftovers() == [])
     }
 
@@ -408,7 +454,12 @@ import Testing
         let vip = stage.ring(from: "112")
         #expect(other.statuses == [480] && vip.far.statuses == [180])
         #expect(stage.wire.first { $0.text == "app 480 INVITE" }?.message.reasonPhrase == "Do Not Disturb")
-        #expect(app.errors.map { $0 == nil } == [false, true])
+        #expect(app.errors.map { ($0 as? CXErrorCodeIncomingCallError)?.code } == [.filteredByDoNotDisturb, nil])
+        #expect(stage.sent("app 180 INVITE").count == 1 && stage.calls == [vip.uuid] && app.heard.isEmpty, "the first never rang")
+        #expect(stage.sent("app 480 INVITE").first?.reason.contains("Q.850") == true)
+        stage.request(CXAnswerCallAction(call: vip.uuid))
+        stage.run(0.5)
+        #expect(vip.far.statuses == [180, 200] && stage.media.sendingLegs == 1)
         stage.end(vip.uuid)
         #expect(stage.leftovers() == [])
     }

@@ -12,6 +12,8 @@ import SDP
 import SIP
 import Testing
 
+@testable import Rehearsal
+
 /// OFree (D).
 @Suite(.serialized) struct OFreeTests {
     @Test func `OF-1 a call from the link is reported with its identity and rings`() {
@@ -83,11 +85,16 @@ import Testing
         stage.dial("2002")
         stage.run(0.2)
         #expect(stage.calls == [call] && stage.story.contains("action.failed start") && stage.story.contains("media.refused"))
+        #expect(stage.sent("app INVITE").allSatisfy { $0.body.contains("a=sendonly") }, "but the hold of the first nothing left")
+        #expect(app.steps.contains("configAudio") && stage.openLegs == 1)
         stage.end(call)
         stage.run(2)
-        let odd = stage.far.call(codecs: [Codec(name: "GSM", clockRate: 8_000)])
+        let before = stage.traffic.count, odd = stage.far.call(codecs: [Codec(name: "GSM", clockRate: 8_000)])
         stage.run(0.2)
-        #expect(odd.statuses == [488])
+        #expect(Array(stage.traffic.dropFirst(before)) == ["far INVITE", "app 100 INVITE", "app 488 INVITE", "far ACK"])
+        #expect(odd.statuses == [488] && stage.calls.isEmpty)
+        let story = stage.story
+        #expect(story.count(of: "media.reserved") == story.count(of: "media.released") && story.count(of: "media.opened") == 1)
         #expect(stage.leftovers() == [])
         withExtendedLifetime(app) {}
     }
@@ -179,7 +186,7 @@ import Testing
         for stage in [stage, remote] { #expect(stage.leftovers() == [] && stage.line.refusals == 0) }
     }
 
-    @Test func `OF-13 what an earlier call left is taken down before the next is prepared`() {
+    @Test func `what an earlier call left is taken down before the next is prepared`() {
         let stage = Stage(), app = OFreeApp(stage)
         for _ in 0..<2 {
             stage.takeCall().far.bye()
@@ -190,11 +197,38 @@ import Testing
         #expect(app.controller.providerDelegate.sdk.preparedCall == nil && stage.leftovers() == [])
     }
 
+    @Test func `OF-13 an app that is killed in a call leaves nothing, and the next one prepares once`() {
+        let stage = Stage()
+        let talking: FarCall = {
+            let killed = OFreeApp(stage), call = stage.takeCall()
+            stage.run(1)
+            #expect(stage.media.sendingLegs == 1 && killed.controller.providerDelegate.sdk.preparedCall == call.uuid)
+            stage.app = nil
+            return call.far
+        }()
+        stage.run(1)
+        #expect(talking.isOver && stage.calls.isEmpty && stage.openLegs == 0 && stage.sent("app BYE").count == 1)
+        let app = OFreeApp(stage), call = stage.takeCall()
+        #expect(
+            app.steps == ["incoming", "unprepareSDK", "prepareSDK", "performAnswer", "didActivate", "configAudio", "startAudio"]
+                && call.far.statuses == [180, 200] && stage.media.sendingLegs == 1)
+        stage.end(call.uuid)
+        let left = stage.leftovers(), story = stage.story
+        #expect(left == [])
+        #expect(story.count(of: "media.reserved") == 2 && story.count(of: "media.released") == 2)
+        #expect(story.count(of: "media.opened") == 2 && story.count(of: "media.closed") == 2)
+    }
+
     @Test func `OF-14 the log has the steps of the original in their order, and takes less time than the phone by orders`() throws {
-        let stage = Stage(), app = OFreeApp(stage)
-        let call = stage.takeCall().uuid
+        let stage = Stage(), app = OFreeApp(stage), clock = ContinuousClock()
+        let call = stage.ring().uuid
+        let answer = clock.measure { _ = stage.request(CXAnswerCallAction(call: call)) }
+        #expect(app.steps.last == "startAudio", "in the same moment")
         stage.run(10)
-        app.controller.hangUp(call)
+        let end = clock.measure { app.controller.hangUp(call) }
+        #expect(app.steps.last == "didDeactivate")
+        print("OF-14: answer to start \(answer), end to deactivation \(end); the telephone: 913 ms, 732 ms")
+        #expect(answer < .milliseconds(300) && end < .milliseconds(250), "by the clock on the wall, on a busy machine")
         stage.run(1)
         #expect(
             app.steps == [
@@ -351,6 +385,9 @@ import Testing
             var refusal: String?
             do { try recents.callBack(entry) { StartCallRequest(activity: $0) != nil } } catch { refusal = error.description }
             #expect((refusal == nil) == works && refusal?.hasPrefix("handleType unsupported") != false)
+            let told = stage.journal.filter { $0.words == "callback.refused" }
+            #expect(told.count == (works ? 0 : 1) && told.allSatisfy { $0.details.text(.error) == "handleTypeUnsupported" })
+            #expect(told.allSatisfy { $0.details.text(.remote) == "2001" } && stage.sent("app INVITE").isEmpty)
             #expect(stage.leftovers() == [])
         }
     }

@@ -71,7 +71,7 @@ public final class AppLine: SignallingEndpoint {
     /// Steps that the app asked for and that the contract forbids at that moment.
     public internal(set) var refusals = 0
     /// The keeper of the calls that are over; nil: nobody keeps them.
-    public var recents: AppRecents?
+    public var recents: AppRecents? { didSet { recents?.onRefusal = { [weak self] in self?.cannotCallBack($0) } } }
     let plane: any MediaPlane
     /// By the app's UUIDs.
     var calls: [UUID: AppCall] = [:]
@@ -222,6 +222,13 @@ public final class AppLine: SignallingEndpoint {
         enter(now)
         journal.record(.pushUnreported, line: settings.number, at: self.now)
         settle()
+    }
+
+    private func cannotCallBack(_ handle: CXHandle) {
+        journal.record(
+            .callBackRefused, line: settings.number, at: now,
+            [.error: "handleTypeUnsupported", .class: .init("\(handle.type)"), .remote: .init(handle.value)])
+        journal.flush()
     }
 
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.

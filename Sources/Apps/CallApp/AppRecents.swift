@@ -53,6 +53,8 @@ public final class AppRecents {
 
     private var drafts: [UUID: Draft] = [:]
     private weak var provider: CXProvider?
+    /// Hears of calls back that are refused for the type of their handle, where nobody would see why.
+    var onRefusal: (CXHandle) -> Void = { _ in }
     private let limit: Int
 
     /// - Parameters:
@@ -67,7 +69,10 @@ public final class AppRecents {
     ///   - open: `UIApplication.hookswitchContinue`, or what stands for it.
     public func callBack(_ entry: AppRecent, open: (NSUserActivity) -> Bool) throws(CallBackRefusal) {
         let types = provider?.configuration.supportedHandleTypes ?? []
-        guard types.contains(entry.handle.type) else { throw .handleTypeUnsupported(entry.handle.type) }
+        guard types.contains(entry.handle.type) else {
+            onRefusal(entry.handle)
+            throw .handleTypeUnsupported(entry.handle.type)
+        }
         let person = INPerson(
             personHandle: INPersonHandle(value: entry.handle.value, type: entry.handle.type.personType), nameComponents: nil,
             displayName: nil, image: nil,

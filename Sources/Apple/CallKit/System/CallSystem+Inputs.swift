@@ -25,10 +25,10 @@ extension CallSystem {
     }
 
     func register(_ provider: CXProvider, limits: GroupLimits) {
-        let number = provider.number
+        let (number, app) = (provider.number, Self.currentApp)
         core.withLock { core in
             core.providers[number] = ProviderEntry(provider)
-            core.state.register(number, limits: limits)
+            core.state.register(number, limits: limits, app: app)
         }
     }
 
@@ -91,7 +91,14 @@ extension CallSystem {
 
     // MARK: Requests
 
-    func request(_ transaction: CXTransaction, queue: DispatchQueue?, completion: @escaping @Sendable ((any Error)?) -> Void) {
+    /// - Parameters:
+    ///   - transaction: the wish.
+    ///   - app: whose wish it is; nil: that of any.
+    ///   - queue: where the completion runs.
+    ///   - completion: told whether it is accepted.
+    func request(
+        _ transaction: CXTransaction, by app: String?, queue: DispatchQueue?, completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
         let objects = transaction.actions
         let now = host.now
         let claimed = objects.prefix { $0.claim(for: self) }
@@ -99,7 +106,7 @@ extension CallSystem {
         submit(.request(completion, queue.map(CallbackQueue.given) ?? .private)) { core in
             // A transaction under way keeps its identity to itself, and so does an action, whose copies have the same.
             let isFree = claimed.count == objects.count && core.transactions[wish.uuid] == nil && core.isFree(wish.actions)
-            core.state.request(wish, isFree: isFree, at: now)
+            core.state.request(wish, by: app, isFree: isFree, at: now)
             guard core.state.transactions[wish.uuid] != nil, isFree else { return claimed.forEach { $0.release() } }
             for (object, action) in zip(objects, wish.actions) {
                 object.hold(until: host.date(at: action.created + action.kind.limit))

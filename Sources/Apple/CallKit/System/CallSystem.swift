@@ -40,6 +40,10 @@ public final class CallSystem: @unchecked Sendable {
     /// The system that `CXProvider(configuration:)`, `CXCallController()` and `CXCallObserver()` belong to.
     @TaskLocal public static var current: CallSystem = .shared
 
+    /// The app whose code makes providers and controllers now, where several share a telephone: what one of its controllers starts goes to
+    /// its own provider. nil, as with a single app: to the provider that registered last.
+    @TaskLocal public static var currentApp: String?
+
     public let configuration: CallSystemConfiguration
     public let host: any CallSystemHost
     let core: Locked<Core>

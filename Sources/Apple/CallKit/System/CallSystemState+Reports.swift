@@ -4,7 +4,9 @@ import Primitives
 // Reports of providers, and the life of providers themselves.
 
 extension CallSystemState {
-    mutating func register(_ provider: ProviderNumber, limits: GroupLimits) { providers[provider] = Provider(limits: limits) }
+    mutating func register(_ provider: ProviderNumber, limits: GroupLimits, app: String?) {
+        providers[provider] = Provider(limits: limits, app: app)
+    }
 
     mutating func configure(_ provider: ProviderNumber, limits: GroupLimits) { providers[provider]?.limits = limits }
 

@@ -5,11 +5,14 @@ import Primitives
 
 extension CallSystemState {
     /// A wish of the local user.
-    /// - Parameter isFree: false when one of its actions is complete, or it or a copy of it is held by another request or twice in this
-    ///   one.
-    mutating func request(_ transaction: CallTransaction, isFree: Bool, at now: Instant) {
+    /// - Parameters:
+    ///   - transaction: the wish.
+    ///   - app: whose wish it is; nil: that of any.
+    ///   - isFree: false when one of its actions is complete, or it or a copy of it is held by another request or twice in this one.
+    ///   - now: the time of it.
+    mutating func request(_ transaction: CallTransaction, by app: String?, isFree: Bool, at now: Instant) {
         note(.transactionRequested(transaction))
-        switch preflight(transaction, isFree: isFree) {
+        switch preflight(transaction, by: app, isFree: isFree) {
         case .refused(let code):
             note(.transactionRefused(transaction, code))
             put(.answer(CXErrorCodeRequestTransactionError(code)))

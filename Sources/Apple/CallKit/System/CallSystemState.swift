@@ -34,12 +34,14 @@ struct CallSystemState {
 
     final class Provider {
         var limits: GroupLimits
+        /// The app that made it, where several share the telephone.
+        let app: String?
         var hasBegun = false
         var groups = CallGroups()
         /// The groups as they will be when all accepted actions have been fulfilled.
         var planned = CallGroups()
 
-        init(limits: GroupLimits) { self.limits = limits }
+        init(limits: GroupLimits, app: String?) { (self.limits, self.app) = (limits, app) }
     }
 
     final class Call {

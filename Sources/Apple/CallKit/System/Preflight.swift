@@ -18,9 +18,11 @@ extension CallSystemState {
     }
 
     /// Empty, then no provider, then action by action. Groups are counted as they will be after the whole transaction.
-    mutating func preflight(_ transaction: CallTransaction, isFree: Bool) -> Verdict {
+    mutating func preflight(_ transaction: CallTransaction, by app: String?, isFree: Bool) -> Verdict {
         guard !transaction.actions.isEmpty else { return .refused(.emptyTransaction) }
-        guard let number = provider(for: transaction), let provider = providers[number] else { return .refused(.unknownCallProvider) }
+        guard let number = provider(for: transaction, by: app), let provider = providers[number] else {
+            return .refused(.unknownCallProvider)
+        }
         let before = provider.planned.count
         let steps = transaction.actions.map { action in
             action.call.map { plan(action.kind, of: $0, provider: number, group: nil) }
@@ -37,12 +39,13 @@ extension CallSystemState {
         return .accepted(number, steps)
     }
 
-    /// The provider that owns the first known call; for new calls the one that registered last.
-    private func provider(for transaction: CallTransaction) -> ProviderNumber? {
+    /// The provider that owns the first known call; for new calls the one of the app that registered last, or of all where no app is named.
+    private func provider(for transaction: CallTransaction, by app: String?) -> ProviderNumber? {
         for action in transaction.actions {
             if let call = action.call, let owner = calls[call]?.provider { return owner }
         }
-        return providers.numbers.max()
+        guard let app else { return providers.numbers.max() }
+        return providers.numbers.filter { providers[$0]?.app == app }.max()
     }
 
     private func refusal(

@@ -4,6 +4,8 @@ import Foundation
 /// The local user's door to the system: every wish is a transaction, and the provider's delegate is asked to perform it.
 open class CXCallController: NSObject, @unchecked Sendable {
     let system: CallSystem
+    /// The app that made it, where several share the telephone.
+    private let app = CallSystem.currentApp
     /// nil: wherever the host runs everything. Set while the controller is made, and never again.
     private(set) var queue: DispatchQueue?
     /// Watches the calls of the same system.
@@ -34,7 +36,7 @@ open class CXCallController: NSObject, @unchecked Sendable {
     /// Completion nil: accepted, and the delegate will be asked; it says nothing about success. An error is a
     /// `CXErrorCodeRequestTransactionError`, and nothing of the transaction is performed.
     @preconcurrency open func request(_ transaction: CXTransaction, completion: @escaping @Sendable ((any Error)?) -> Void) {
-        system.request(transaction, queue: queue, completion: completion)
+        system.request(transaction, by: app, queue: queue, completion: completion)
     }
 
     /// Returns when the transaction is accepted, not when it is performed. Throws a `CXErrorCodeRequestTransactionError` where it is
