@@ -37,6 +37,8 @@ import Testing
         ("struct A { let os = 1; func b() { self.os.c() } }", "struct A { let os = 1; func b() { self.os.c() } }"),
         ("#if os(iOS) && canImport(Combine)\n#endif", "#if os(Linux) && canImport(HookswitchCombine)\n#endif"),
         ("providers.provider?(provider, perform: action)", "providers.provider(provider, perform: action)"),
+        ("class D: NSObject, A, UIApplicationDelegate {}", "class D: UIResponder, A, UIApplicationDelegate {}"),
+        ("class D: NSObject, A {}; class E: UIApplicationDelegate {}", "class D: NSObject, A {}; class E: UIApplicationDelegate {}"),
         ("self.completion?(nil)", "self.completion?(nil)"),
     ]) func `each line becomes one that Linux takes`(source: String, expected: String) { #expect(copy(source) == expected) }
 

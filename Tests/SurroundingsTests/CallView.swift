@@ -1,4 +1,4 @@
-import HookswitchSwiftUI
+@testable import HookswitchSwiftUI
 
 /// A view of a call, as an app has it.
 struct CallView: View {
@@ -31,11 +31,9 @@ struct CallView: View {
         return trace + [view.model.name, Binding.constant("constant").wrappedValue]
     }
 
-    /// The launch of the app that `main()` makes.
+    /// Whether `main()` would launch the delegate of the adaptor.
     @MainActor static func adapted() -> Bool {
         let app = PhoneApp()
-        UIApplication.shared.hookswitchLaunch(app.delegate)
-        defer { UIApplication.shared.hookswitchTerminate() }
-        return UIApplication.shared.delegate === app.delegate
+        return AppDelegates.last === app.delegate
     }
 }

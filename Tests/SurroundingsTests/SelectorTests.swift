@@ -70,6 +70,20 @@ import Testing
         #expect(phone.trace == ["ring"])
     }
 
+    @Test func `a duration is written as call code asks`() {
+        let formatter = DateComponentsFormatter()
+        formatter.allowedUnits = [.minute, .second]
+        #expect(formatter.string(from: 65) == "1:05" && formatter.string(from: 5) == "5" && formatter.string(from: 3_600) == "60:00")
+        formatter.zeroFormattingBehavior = .pad
+        #expect(formatter.string(from: 65.9) == "01:05" && formatter.string(from: 0) == "00:00")
+        formatter.zeroFormattingBehavior = .default
+        formatter.unitsStyle = .abbreviated
+        #expect(formatter.string(from: 65) == "1m 5s" && formatter.string(from: 60) == "1m" && formatter.string(from: 0) == "0s")
+        formatter.allowedUnits = [.hour, .minute]
+        formatter.unitsStyle = .full
+        #expect(formatter.string(from: 7_260) == "2 hours, 1 minute" && formatter.string(from: .infinity) == nil)
+    }
+
     @Test func `a timer performs its selector`() {
         let phone = Phone()
         let timer = Timer(

@@ -34,12 +34,14 @@ struct CallSources: BuildToolPlugin {
         while let file = (walk?.nextObject() as? URL)?.resolvingSymlinksInPath() {
             if leftOut.contains(file.path) {
                 walk?.skipDescendants()
-            } else if file.pathExtension == "swift", !file.lastPathComponent.hasPrefix("Package"), !compiled.contains(file.path) {
+            } else if file.pathExtension == "swift", !isManifest(file.lastPathComponent), !compiled.contains(file.path) {
                 found.append(file)
             }
         }
         return found.sorted { $0.path < $1.path }
     }
+
+    private func isManifest(_ name: String) -> Bool { name == "Package.swift" || name.hasPrefix("Package@swift-") }
 
     /// The lines of a list; an empty one, and one that begins with #, is none.
     private func lines(of list: URL) -> [String] {

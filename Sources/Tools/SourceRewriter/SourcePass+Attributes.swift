@@ -28,6 +28,17 @@ extension SourcePass {
         }
     }
 
+    /// The delegate of an app or a scene is made when the program runs: for that it is a `UIResponder` here.
+    mutating func rewriteDelegateClass(at index: Int) {
+        guard isWord(index + 1), self[index + 2] == ":", self[index + 3] == "NSObject" else { return }
+        let delegates: Set = ["UIApplicationDelegate", "UISceneDelegate", "UIWindowSceneDelegate"]
+        var next = index + 4
+        while tokens.indices.contains(next), self[next] != "{" {
+            if delegates.contains(self[next]) { return replace(index + 3..<index + 4, with: "UIResponder") }
+            next += 1
+        }
+    }
+
     /// The word is a name too: it is a modifier where another or a declaration follows.
     mutating func rewriteDynamic(at index: Int) {
         let followers: Set = [

@@ -24,7 +24,10 @@ struct SourcePass {
             scopes.append(typeThatOpens)
             typeThatOpens = nil
         case "}": _ = scopes.popLast()
-        case "class", "struct", "enum", "extension", "actor": noteType(at: index)
+        case "class":
+            noteType(at: index)
+            rewriteDelegateClass(at: index)
+        case "struct", "enum", "extension", "actor": noteType(at: index)
         case "protocol":
             noteType(at: index)
             rewriteProtocol(at: index)
