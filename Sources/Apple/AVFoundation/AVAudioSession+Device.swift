@@ -3,7 +3,7 @@ import Foundation
 // The device that there is not, as far as call code asks for it.
 
 extension AVAudioSession {
-    /// What the app prefers, else 20 ms.
+    /// The duration that the app prefers, else 20 ms.
     public var ioBufferDuration: TimeInterval { preferredIOBufferDuration > 0 ? preferredIOBufferDuration : 0.02 }
 
     public var inputLatency: TimeInterval { 0 }

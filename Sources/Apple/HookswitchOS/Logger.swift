@@ -66,7 +66,7 @@ public struct Logger: Sendable {
     public func fault(_ message: OSLogMessage) { log.write(.fault, message.text) }
 }
 
-/// Who may read a part of a message.
+/// The readers of a part of a message.
 public struct OSLogPrivacy: Sendable {
     public enum Mask: Sendable { case hash, none }
 

@@ -63,7 +63,7 @@ private struct UncheckedObject: @unchecked Sendable {
     let object: Any?
 }
 
-/// What initialisers of storyboards read from: it has nothing.
+/// A coder for the initialisers of storyboards: it has nothing to read.
 final class StandInCoder: NSCoder {
     override var allowsKeyedCoding: Bool { true }
     override func containsValue(forKey key: String) -> Bool { false }

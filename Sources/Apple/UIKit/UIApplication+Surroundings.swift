@@ -1,6 +1,6 @@
 import Foundation
 
-// What is around an app on a telephone: other apps, its windows, pushes that are no calls.
+// The surroundings of an app on a telephone: other apps, its windows, pushes that are no calls.
 
 extension UIApplication {
     public struct OpenExternalURLOptionsKey: RawRepresentable, Hashable, Sendable {

@@ -67,7 +67,7 @@ open class UIViewController: NSObject {
         completion?()
     }
 
-    /// What this presents goes, or this where it presents nothing; the completion runs then.
+    /// The controller that this one presents goes, or this one where it presents none; the completion runs then.
     open func dismiss(animated: Bool, completion: (() -> Void)? = nil) {
         let presenter = presentedViewController == nil ? presentingViewController : self
         presenter?.presentedViewController?.hookswitchDisappear()

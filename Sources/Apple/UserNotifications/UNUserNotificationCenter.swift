@@ -104,7 +104,7 @@ public enum UNAuthorizationStatus: Int, Sendable {
     case notDetermined = 0, denied = 1, authorized = 2, provisional = 3, ephemeral = 4
 }
 
-/// What the user allows: everything.
+/// The permissions of the user: everything.
 open class UNNotificationSettings: NSObject, @unchecked Sendable {
     open var authorizationStatus: UNAuthorizationStatus { .authorized }
 }

@@ -5,7 +5,7 @@ extension SourcePass {
     private struct OptionalMember {
         let keyword: Int
         let declaration: Range<Int>
-        /// What a call or a read of it gives.
+        /// The type of the value that a call or a read of it gives.
         let type: String
     }
 
