@@ -44,7 +44,7 @@ def expect(is_true, words):
 def wait_for(condition, words, seconds=20):
     end = time.monotonic() + seconds
     while not condition():
-        expect(time.monotonic() < end, words)
+        expect(time.monotonic() < end, words() if callable(words) else words)
         time.sleep(0.02)
 
 
@@ -72,7 +72,7 @@ class Child:
 
     def says(self, text):
         said = lambda: any(text in line for line in list(self.lines))
-        wait_for(said, f"{self.name} did not say '{text}': {self.lines[-5:]}", seconds=90)
+        wait_for(said, lambda: f"{self.name} did not say '{text}' (exit code {self.process.poll()}): {self.lines[-5:]}", seconds=90)
 
     def end(self):
         """SIGTERM, and its exit code."""

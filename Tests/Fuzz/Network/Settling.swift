@@ -11,8 +11,9 @@ final class Settling {
 
     /// A call that was answered and not acknowledged: 32 s, then a BYE that nobody answers for 32 s more; and what rang before it.
     private static let timeout = Duration.seconds(150)
-    /// Freed memory that the allocator may keep (MallocTrimmer: 64 MB), and what the server remembers of those who called.
-    private static let mostMemory = 80_000
+    /// kB: freed memory that the allocator may keep (MallocTrimmer: 64 MiB), and what the server remembers: the last 25,000 events for readers, and
+    /// those who called. Three times as many inputs need no more.
+    private static let mostMemory = 96_000
     /// Descriptors that a server opens with its first calls and keeps.
     private static let mostDescriptors = 8
     /// The kinds that end with calls; bindings of registrations and the like stay on purpose.
