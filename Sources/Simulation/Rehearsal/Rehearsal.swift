@@ -245,6 +245,9 @@ public final class Rehearsal {
         return Ladder(events, calls: Ladder.calls(joinedWith: call, in: events), options: LadderOptions(width: 140)).text
     }
 
+    /// The journal so far, as lines of JSON.
+    public var journal: [UInt8] { sink.bytes }
+
     /// The journal as it was written.
     public func transcript() -> JournalReader.Result { JournalReader.parse(sink.bytes, name: "rehearsal \(settings.seed)") }
 }
