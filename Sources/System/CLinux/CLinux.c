@@ -199,7 +199,7 @@ int clinux_make_thread_urgent(void) {
     return setpriority(PRIO_PROCESS, 0, -15) == 0 ? 1 : 0;
 }
 
-void clinux_make_thread_patient(void) { setpriority(PRIO_PROCESS, 0, 19); }
+void clinux_make_thread_patient(int nice) { setpriority(PRIO_PROCESS, 0, nice); }
 
 uint64_t clinux_raise_descriptor_limit(void) {
     struct rlimit limit;

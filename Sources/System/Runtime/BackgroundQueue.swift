@@ -56,7 +56,7 @@ public final class BackgroundQueue: Sendable {
     public init(name: String) throws(PollerError) {
         try startThread { [bench] in
             clinux_name_thread(name)
-            clinux_make_thread_patient()
+            clinux_make_thread_patient(19)
             bench.run()
         }
     }

@@ -45,13 +45,14 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     /// - Parameter hasPoller: whether the lane's poller, which is also its alarm, starts with the lane and not with its first socket.
     ///   Cheaper than a
     ///   Dispatch timer where something is often due, as on a server's signalling lane.
+    /// - Parameter isPatient: whether what its sockets bring waits for other lanes where processors are scarce.
     public init<Failure: Error>(
-        label: String, hasPoller: Bool = false,
+        label: String, hasPoller: Bool = false, isPatient: Bool = false,
         make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
     ) throws(Failure) {
         let queue = DispatchQueue(label: label)
         executor = QueueExecutor(queue: queue)
-        sockets = LaneSockets(on: queue)
+        sockets = LaneSockets(on: queue, isPatient: isPatient)
         try queue.sync { self.assumeIsolated { $0.settle(hasPoller: hasPoller, make) } }.get()
     }
 

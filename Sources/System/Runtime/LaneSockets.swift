@@ -31,6 +31,7 @@ public final class LaneSockets: @unchecked Sendable {
 
     /// The lane's.
     let queue: DispatchQueue
+    private let isPatient: Bool
     private var poller: Poller?
     private var places: [UInt64: Place] = [:]
     private var lastToken: UInt64 = 0
@@ -38,7 +39,7 @@ public final class LaneSockets: @unchecked Sendable {
     /// Does one turn of the lane with these sockets. Called on the poller's thread.
     private var turn: (@Sendable (ReadySockets) -> Void)?
 
-    init(on queue: DispatchQueue) { self.queue = queue }
+    init(on queue: DispatchQueue, isPatient: Bool = false) { (self.queue, self.isPatient) = (queue, isPatient) }
 
     /// Once only, before anything else.
     func start(turn: @escaping @Sendable (ReadySockets) -> Void) { self.turn = turn }
@@ -94,7 +95,7 @@ public final class LaneSockets: @unchecked Sendable {
         if let poller { return poller }
         guard !isClosed, let turn else { throw PollerError(code: ECANCELED) }
         let poller = try Poller()
-        try poller.start(name: String(queue.label.prefix(15)), batch: .immediate) { ready in
+        try poller.start(name: String(queue.label.prefix(15)), batch: .immediate, isPatient: isPatient) { ready in
             var rest = ready[...]
             repeat {
                 turn(ReadySockets(entries: rest.prefix(Self.socketsPerTurn)))

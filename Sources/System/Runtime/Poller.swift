@@ -92,13 +92,16 @@ public final class Poller: Sendable {
     ///
     /// - Parameters:
     ///   - name: of the thread; 15 bytes.
+    ///   - isPatient: whether other threads come first where processors are scarce (nice 10, a tenth of another's share).
     ///   - drain: called on the poller's thread, never twice at a time. Gets the sockets that are ready (none when
     ///     it is only time) and returns when it must be called again even if nothing arrives; nil for no such time.
     public func start(
-        name: String, batch: Batch = .automatic, drain: @escaping @Sendable (UnsafeBufferPointer<Ready>) -> Instant?
+        name: String, batch: Batch = .automatic, isPatient: Bool = false,
+        drain: @escaping @Sendable (UnsafeBufferPointer<Ready>) -> Instant?
     ) throws(PollerError) {
         try startThread { [self] in
             clinux_name_thread(name)
+            if isPatient { clinux_make_thread_patient(10) }
             if batch == .punctual { granted.store(Int(clinux_make_thread_urgent()), ordering: .relaxed) }
             run(pacer: Pacer(batch), drain: drain)
         }

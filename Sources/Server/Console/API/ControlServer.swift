@@ -28,7 +28,7 @@ public final class ControlServer: Sendable {
     ) throws(SocketError) {
         let endpoints =
             (path.map { [HTTPServer.Endpoint.local(path: $0)] } ?? []) + addresses.map { tls == nil ? .tcp($0) : .tls($0) }
-        lane = try Lane(label: "control") { lane, _ throws(SocketError) in
+        lane = try Lane(label: "control", isPatient: true) { lane, _ throws(SocketError) in
             try ControlHost(
                 endpoints, tls: tls, access: AccessControl(tokens, origins: OriginRule(others: origins)), version: version, on: lane)
         }

@@ -72,8 +72,8 @@ void clinux_name_thread(const char *name);
 /// Its sleeps end within a microsecond of their time instead of 50.
 int clinux_make_thread_urgent(void);
 
-/// Has the scheduler prefer all others to the calling thread (nice 19).
-void clinux_make_thread_patient(void);
+/// Has the scheduler prefer others to the calling thread: nice 1 (a little) to 19 (all).
+void clinux_make_thread_patient(int nice);
 
 /// The soft limit of open descriptors after raising it to the hard limit.
 uint64_t clinux_raise_descriptor_limit(void);
