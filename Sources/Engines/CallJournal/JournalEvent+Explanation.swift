@@ -137,6 +137,16 @@ extension JournalEvent.Kind {
                 ])
         case .transferFailed: .init("A transfer came to nothing: everything is as before.", [.always(.status)])
         case .dtmfReceived: .init("The far end pressed a key.", [.always(.digits)])
+        case .menuEntered:
+            .init("The caller is in a menu, or in another level of it.", [.always(.text, "the keys that lead there, or `top`")])
+        case .menuChoice: .init("The caller chose.", [.always(.digits), .always(.text, "what follows, as `number 1001`")])
+        case .menuFailed:
+            .init(
+                "An attempt to choose came to nothing.",
+                [
+                    .always(.cause, "`timeout`, `invalid`, or `undecided` by the hook"), .always(.digits, "none where no key was pressed"),
+                    .always(.count, "attempts that failed at this level"),
+                ])
 
         case .reportIncoming: .init("An incoming call is reported to CallKit.", [.maybe(.remote, "the caller's handle")])
         case .reportAdopted:

@@ -43,6 +43,9 @@ extension JournalEvent {
         case transferred = "transfer.done"
         case transferFailed = "transfer.failed"
         case dtmfReceived = "dtmf.received"
+        case menuEntered = "menu.entered"
+        case menuChoice = "menu.choice"
+        case menuFailed = "menu.failed"
 
         // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"

@@ -58,8 +58,11 @@ extension Gateway: LegContext {
             guard let leg = table.leg(call) else { return }
             // A caller whose line answered before a device did waits for it already.
             let isUp = leg.direction == .outgoing || leg.state == .connected
-            if isUp { ringing.originations.join(leg) } else { leg.line.calls.answer(call) }
-        case .end(let call, let cause): table.leg(call).map { end($0, cause) }
+            guard isUp else { return leg.line.calls.answer(call) }
+            if !applications.calls.connect(leg) { ringing.originations.join(leg) }
+        case .end(let call, let cause):
+            guard let leg = table.leg(call), !applications.callFailed(leg, cause, in: bridge) else { return }
+            end(leg, cause)
         case .answeredElsewhere(let call): table.leg(call)?.end(.reported(.answeredElsewhere, .answeredElsewhere))
         case .transferred(let staying, let leaving, let other):
             guard let staying = table.leg(staying), let other = table.leg(other) else { return }

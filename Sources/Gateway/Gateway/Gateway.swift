@@ -119,6 +119,7 @@ public final class Gateway: SignallingEndpoint {
     /// Everybody knows everybody else now: devices of the last run are called again, and trunks look for their servers.
     private func begin(_ environment: Environment) {
         (dialling.legContext, ringing.wakeUps.listener) = (self, incomingCalls)
+        applications.calls = ApplicationCalls(context, table, router, dialling, ringing, transfers)
         let listener = AgentListener(self)
         agentListener = listener
         userAgent.delegate = listener

@@ -10,9 +10,11 @@ extension LineEndpoint {
         public var sound: WAV?
         /// The sound is played again and again.
         public var loops = false
+        /// The menu that it plays; nil for other applications.
+        public var menu: Menu?
 
         /// The table of applications: a new one is a line here, and its file.
-        static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox]
+        static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox, .menu]
 
         /// The names of all applications, as a configuration file has them.
         public static let names = table.map(\.name)
@@ -34,14 +36,23 @@ extension LineEndpoint {
             if kind.sound == .required, sound == nil { return .needsSound }
             if kind.sound == .none, sound != nil { return .takesNoSound }
             if loops != nil, !kind.mayLoop { return kind.sound == .none ? .takesNoSound : .doesNotLoop }
+            if kind.takesMenu != (menu != nil) { return kind.takesMenu ? .needsMenu : .takesNoMenu }
             return kind.takesMessages && !isRecorded ? .needsRecording : nil
         }
 
         /// A fault in the settings of an application.
-        public enum Defect: Sendable { case needsSound, takesNoSound, doesNotLoop, needsRecording }
+        public enum Defect: Sendable { case needsSound, takesNoSound, doesNotLoop, needsRecording, needsMenu, takesNoMenu }
 
         /// The value of a first call to it as a demonstration for a person: 3 for his own voice, 1 for a sound, 0 for nothing.
         public var demonstration: Int { kind.demonstration }
+
+        /// Some of its prompts are texts, which nobody has spoken yet.
+        public var hasTexts: Bool {
+            menu?.prompts.contains { if case .text = $0 { true } else { false } } ?? false
+        }
+
+        /// Every prompt, changed by `body`.
+        public mutating func mapPrompts(_ body: (Menu.Prompt) throws -> Menu.Prompt) rethrows { try menu?.mapPrompts(body) }
 
         func make(for call: ApplicationCall) -> any LineApplication { kind.make(self, call) }
     }
@@ -57,7 +68,24 @@ extension LineEndpoint.Application {
         var mayLoop = false
         /// Its line has a `recording`, for the messages.
         var takesMessages = false
+        /// Its line has a `menu`.
+        var takesMenu = false
         var demonstration = 0
         let make: @Sendable (LineEndpoint.Application, ApplicationCall) -> any LineApplication
+    }
+}
+
+extension LineEndpoint.Application.Kind {
+    static let menu = Self(name: "menu", takesMenu: true, demonstration: 1) { settings, _ in
+        MenuApplication(settings.menu ?? Menu([Menu.Level(prompt: .text(""))]))
+    }
+}
+
+extension LineEndpoint.Application {
+    /// Plays prompts, and does what callers choose by pressing digits.
+    public static func menu(_ menu: Menu) -> Self {
+        var application = Self(.menu)
+        application.menu = menu
+        return application
     }
 }

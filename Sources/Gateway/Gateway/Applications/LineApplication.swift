@@ -1,3 +1,4 @@
+import CallJournal
 import Media
 import Primitives
 import RTP
@@ -10,6 +11,8 @@ protocol LineApplication: Sendable {
     var source: MediaSource { get }
     /// The message of the caller that it takes; nil: it takes none, and the call is recorded as any other.
     var message: VoiceMessage? { get }
+    /// Keys of a far end without telephone-event are sought in its sound, whatever the setting for all calls is.
+    var takesDigits: Bool { get }
     /// When `advance` has something to do; nil: never.
     var deadline: Instant? { get }
 
@@ -22,10 +25,15 @@ protocol LineApplication: Sendable {
     /// All of the source has been played; not called for sources that have no end.
     mutating func sourceFinished(at now: Instant) -> [ApplicationStep]
     mutating func advance(to now: Instant) -> [ApplicationStep]
+    /// Nobody of those who were called for the caller was reached. Hangs up by default.
+    mutating func callFailed(_ cause: EndCause, at now: Instant) -> [ApplicationStep]
+    /// The decision hook's answer to a question of `.ask`.
+    mutating func decided(_ decision: CallDecision, at now: Instant) -> [ApplicationStep]
 }
 
 extension LineApplication {
     var message: VoiceMessage? { nil }
+    var takesDigits: Bool { false }
     var deadline: Instant? { nil }
 
     mutating func start(at now: Instant) -> [ApplicationStep] { [.answer] }
@@ -33,6 +41,8 @@ extension LineApplication {
     mutating func heard(_ digit: DTMFDigit, at now: Instant) -> [ApplicationStep] { [] }
     mutating func sourceFinished(at now: Instant) -> [ApplicationStep] { [] }
     mutating func advance(to now: Instant) -> [ApplicationStep] { [] }
+    mutating func callFailed(_ cause: EndCause, at now: Instant) -> [ApplicationStep] { [.hangUp(cause)] }
+    mutating func decided(_ decision: CallDecision, at now: Instant) -> [ApplicationStep] { [] }
 }
 
 /// A step that an application wants done: in order, and only for a call that is still there.
@@ -42,9 +52,30 @@ enum ApplicationStep: Equatable {
     case reject(status: Int)
     /// The source has changed, and begins now.
     case play
+    /// The source begins, also where it is the one that plays.
+    case restart
     /// The message begins.
     case record
     case hangUp(EndCause)
+    /// Somebody is called for the caller, who hears the source meanwhile. Who answers first talks with the caller, and the application is
+    /// over; `callFailed` says that nobody did.
+    case call(ApplicationCallee)
+    /// The decision hook is asked what follows; `decided` has its answer.
+    case ask(digits: Text)
+    /// Another application goes on with the caller.
+    case become(LineEndpoint.Application)
+    /// An event of the caller's call for the journal.
+    case note(JournalEvent.Kind, JournalEvent.Details)
+}
+
+/// The party that an application has called for its caller.
+enum ApplicationCallee: Equatable {
+    /// The line that the number reaches, as if the caller had dialled it.
+    case number(Text)
+    /// A number over the trunk of a line; nil: the line's own.
+    case trunk(Text, number: Text?)
+    /// The lines of a group, by its strategy.
+    case group(RingGroup)
 }
 
 /// A message that an application takes: the caller's side of the call.
