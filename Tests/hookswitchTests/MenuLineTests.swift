@@ -93,6 +93,26 @@ import Workbench
         #expect(error?.description.hasPrefix("\(file):3: ") == true && error?.exitCode == 2, "\(error?.description ?? "")")
     }
 
+    @Test func `the example of the guide is good, and all its texts can be spoken`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/guides/menus-and-queues.md"), encoding: .utf8)
+        let example = try #require(page.components(separatedBy: "```yaml\n").dropFirst().first?.components(separatedBy: "\n```").first)
+        let folder = try SoundFolder(), file = folder.path + "/hookswitch.yaml"
+        try folder.write(tone: 600, seconds: 0.2, to: "voice.wav")
+        let yaml = example.replacing("./data", with: folder.path + "/data").replacing("mailbox/{", with: folder.path + "/{")
+        try Data(yaml.utf8).write(to: URL(filePath: file))
+        #expect(throws: ConfigurationError.self, "a command without {text}") {
+            try ConfigurationFile.load(file, environment: [:], flags: ["speech.command=cp \(folder.path)/voice.wav {file}"])
+        }
+        let configuration = try ConfigurationFile.load(
+            file, environment: [:], flags: ["speech.command=install -S .{text} \(folder.path)/voice.wav {file}"])
+        let spoken = try configuration.speakingPrompts().gateway.lines.compactMap { line in
+            if case .application(let application) = line.endpoint { application } else { nil }
+        }
+        #expect(spoken.map(\.name) == ["record", "menu", "queue"] && !spoken.contains(where: \.hasTexts))
+        #expect(spoken[1].menu?.levels.count == 2 && spoken[2].queue?.positions.count == 10)
+    }
+
     private func presence(of frequency: Double, in sound: WAV) -> Double {
         var detector = ToneDetector(frequency: frequency, sampleRate: sound.sampleRate)
         detector.listen(to: sound.samples.span)

@@ -114,6 +114,13 @@ import Testing
         "menu.choices.number": (Self.choice.replacing("WHAT", with: "trunk: \"4\", WHAT"), "number: \"+39\""),
         "menu.timeout": (Self.menu, "timeout: 7"), "menu.digit-timeout": (Self.menu, "digit-timeout: 7"),
         "menu.retries": (Self.menu, "retries: 0"), "menu.barge-in": (Self.menu, "barge-in: false"),
+        "queue": ("application: queue, WHAT", "queue: { members: [\"2\"] }"),
+        "queue.members": ("application: queue, queue: { WHAT }", "members: [\"2\"]"),
+        "queue.strategy": (Self.queue, "strategy: in-turn"), "queue.ring": (Self.queue, "ring: 7"), "queue.pause": (Self.queue, "pause: 7"),
+        "queue.greeting": (Self.queue, "greeting: { say: Hello }"), "queue.music": (Self.queue, "music: FOLDER/tone.wav"),
+        "queue.position": (Self.queue, "position: { say: \"Number {position}\" }"), "queue.every": (Self.queue, "every: 60"),
+        "queue.length": (Self.queue, "length: 3"), "queue.wait": (Self.queue, "wait: 60"),
+        "queue.overflow": (Self.queue, "overflow: { mailbox: \"3\" }"),
         "menu.otherwise": (Self.menu, "otherwise: hook"),
     ]
 
@@ -121,6 +128,7 @@ import Testing
     private static let registered = "trunk: { host: a.test, register: true, WHAT }"
     private static let headers = "trunk: { host: a.test, headers: { WHAT } }"
     private static let menu = "application: menu, menu: { prompt: FOLDER/tone.wav, choices: { \"1\": hang-up }, WHAT }"
+    private static let queue = "application: queue, queue: { members: [\"2\"], WHAT }"
     private static let prompt = "application: menu, menu: { prompt: { WHAT }, choices: { \"1\": hang-up } }"
     private static let choice = "application: menu, menu: { prompt: FOLDER/tone.wav, choices: { \"1\": { WHAT } } }"
     private static func schedule(_ window: String) -> String { "open: true, do-not-disturb: { schedule: [{ \(window) }] }" }

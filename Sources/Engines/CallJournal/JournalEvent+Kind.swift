@@ -46,6 +46,10 @@ extension JournalEvent {
         case menuEntered = "menu.entered"
         case menuChoice = "menu.choice"
         case menuFailed = "menu.failed"
+        case queueEntered = "queue.entered"
+        case queueOffered = "queue.offered"
+        case queueAnswered = "queue.answered"
+        case queueLeft = "queue.left"
 
         // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"

@@ -77,13 +77,15 @@ extension Gateway: LegContext {
 
     /// didDeactivate has come for these by now: close and release.
     func takeDownEnded() {
-        for leg in table.takeEnded() {
+        let ended = table.takeEnded()
+        for leg in ended {
             leg.end(.system)
             context.timers.disarmAll(of: leg)
             ringing.endHunt(of: leg.uuid)
             table.discard(leg)
             if let bridge = leg.bridge { table.forgetIfEnded(bridge) }
         }
+        if !ended.isEmpty { applications.queues.offerAll() }
     }
 
     // MARK: Timers
@@ -129,6 +131,7 @@ extension Gateway: LineListener {
         table.count(end)
         guard let leg = line.legs[call] else { return }
         table.noteEnd(of: leg)
+        applications.queues.callEnded(leg)
         services.noteEnd(of: leg, end)
         ringing.originations.forget(leg, of: leg.origination)
         table.tell(leg.bridge, .ended(call, leg.endCause ?? .failed))

@@ -12,9 +12,11 @@ extension LineEndpoint {
         public var loops = false
         /// The menu that it plays; nil for other applications.
         public var menu: Menu?
+        /// The queue that its callers wait in; nil for other applications.
+        public var queue: QueueSettings?
 
         /// The table of applications: a new one is a line here, and its file.
-        static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox, .menu]
+        static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox, .menu, .queue]
 
         /// The names of all applications, as a configuration file has them.
         public static let names = table.map(\.name)
@@ -37,22 +39,28 @@ extension LineEndpoint {
             if kind.sound == .none, sound != nil { return .takesNoSound }
             if loops != nil, !kind.mayLoop { return kind.sound == .none ? .takesNoSound : .doesNotLoop }
             if kind.takesMenu != (menu != nil) { return kind.takesMenu ? .needsMenu : .takesNoMenu }
+            if kind.takesQueue != (queue != nil) { return kind.takesQueue ? .needsQueue : .takesNoQueue }
             return kind.takesMessages && !isRecorded ? .needsRecording : nil
         }
 
         /// A fault in the settings of an application.
-        public enum Defect: Sendable { case needsSound, takesNoSound, doesNotLoop, needsRecording, needsMenu, takesNoMenu }
+        public enum Defect: Sendable {
+            case needsSound, takesNoSound, doesNotLoop, needsRecording, needsMenu, takesNoMenu, needsQueue, takesNoQueue
+        }
 
         /// The value of a first call to it as a demonstration for a person: 3 for his own voice, 1 for a sound, 0 for nothing.
         public var demonstration: Int { kind.demonstration }
 
         /// Some of its prompts are texts, which nobody has spoken yet.
         public var hasTexts: Bool {
-            menu?.prompts.contains { if case .text = $0 { true } else { false } } ?? false
+            ((menu?.prompts ?? []) + (queue?.prompts ?? [])).contains { if case .text = $0 { true } else { false } }
         }
 
         /// Every prompt, changed by `body`.
-        public mutating func mapPrompts(_ body: (Menu.Prompt) throws -> Menu.Prompt) rethrows { try menu?.mapPrompts(body) }
+        public mutating func mapPrompts(_ body: (Menu.Prompt) throws -> Menu.Prompt) rethrows {
+            try menu?.mapPrompts(body)
+            try queue?.mapPrompts(body)
+        }
 
         func make(for call: ApplicationCall) -> any LineApplication { kind.make(self, call) }
     }
@@ -70,6 +78,8 @@ extension LineEndpoint.Application {
         var takesMessages = false
         /// Its line has a `menu`.
         var takesMenu = false
+        /// Its line has a `queue`.
+        var takesQueue = false
         var demonstration = 0
         let make: @Sendable (LineEndpoint.Application, ApplicationCall) -> any LineApplication
     }
@@ -79,6 +89,9 @@ extension LineEndpoint.Application.Kind {
     static let menu = Self(name: "menu", takesMenu: true, demonstration: 1) { settings, _ in
         MenuApplication(settings.menu ?? Menu([Menu.Level(prompt: .text(""))]))
     }
+    static let queue = Self(name: "queue", takesQueue: true, demonstration: 1) { settings, _ in
+        QueueApplication(settings.queue ?? QueueSettings(members: []))
+    }
 }
 
 extension LineEndpoint.Application {
@@ -86,6 +99,12 @@ extension LineEndpoint.Application {
     public static func menu(_ menu: Menu) -> Self {
         var application = Self(.menu)
         application.menu = menu
+        return application
+    }
+    /// Callers wait, with music, until a member takes their call.
+    public static func queue(_ queue: QueueSettings) -> Self {
+        var application = Self(.queue)
+        application.queue = queue
         return application
     }
 }

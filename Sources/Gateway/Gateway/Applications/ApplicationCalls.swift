@@ -13,13 +13,15 @@ final class ApplicationCalls {
     private let table: CallTable
     private let router: Router
     private let dialling: Dialling
+    private let queues: Queues
     private unowned let ringing: Ringing
     private unowned let transfers: Transfers
 
     init(
-        _ context: GatewayContext, _ table: CallTable, _ router: Router, _ dialling: Dialling, _ ringing: Ringing, _ transfers: Transfers
+        _ context: GatewayContext, _ table: CallTable, _ router: Router, _ dialling: Dialling, _ queues: Queues, _ ringing: Ringing,
+        _ transfers: Transfers
     ) {
-        (self.context, self.table, self.router) = (context, table, router)
+        (self.context, self.table, self.router, self.queues) = (context, table, router, queues)
         (self.dialling, self.ringing, self.transfers) = (dialling, ringing, transfers)
     }
 
@@ -76,9 +78,17 @@ final class ApplicationCalls {
         guard leg.application != nil, let peer = table.peer(of: leg) else { return false }
         leg.application = nil
         context.timers.arm(.application, of: leg, after: nil)
+        queues.answered(leg, by: peer)
         transfers.transferred(leg, from: nil, to: peer)
         table.tell(leg.bridge, .callerConnected)
         return true
+    }
+
+    /// Those who ring for the caller ring no more.
+    func cancel(_ leg: Leg) {
+        guard let bridge = leg.bridge, table.isCalling(bridge) else { return }
+        ringing.endHunt(of: leg.uuid)
+        for callee in table.callees(of: bridge) { table.leg(callee)?.requestEnd(.ringTimeout) }
     }
 
     /// Those who were called are gone. False where nobody was called for this caller.

@@ -9,10 +9,14 @@ final class Applications {
     private let recorder: Recorder
     /// Calls for their callers; set once, before the first leg.
     var calls: ApplicationCalls!
+    let queues: Queues
     /// Number of calls that each line's application has had.
     private var counts: [Int: Int] = [:]
 
-    init(_ context: GatewayContext, _ recorder: Recorder) { (self.context, self.recorder) = (context, recorder) }
+    init(_ context: GatewayContext, _ recorder: Recorder, _ queues: Queues) {
+        (self.context, self.recorder, self.queues) = (context, recorder, queues)
+        queues.tell = { [unowned self] leg, event in tell(leg) { $0.told(event, at: $1) } }
+    }
 
     /// The caller hears ringing: the line's application begins, or the one that the leg has been given.
     func start(_ leg: Leg) {
@@ -39,7 +43,7 @@ final class Applications {
 
     func advance(_ leg: Leg) { tell(leg) { $0.advance(to: $1) } }
 
-    /// Nobody was reached of those who were called for its caller. False where it has called nobody: the call's end is another's to see to.
+    /// The call for its caller has reached nobody. False where there is none: the end is that of the caller's own call.
     func callFailed(_ leg: Leg, _ cause: EndCause, in bridge: UUID) -> Bool {
         guard leg.application != nil, leg.state == .connected, calls.giveUp(leg, cause, in: bridge) else { return false }
         tell(leg) { $0.callFailed(cause, at: $1) }
@@ -71,8 +75,21 @@ final class Applications {
         case .call(let callee): if let cause = calls.call(callee, for: leg) { tell(leg) { $0.callFailed(cause, at: $1) } }
         case .ask(let digits):
             calls.ask(about: leg, digits) { [unowned self] decision in tell(leg) { $0.decided(decision, at: $1) } }
+        case .cancelCall: calls.cancel(leg)
+        case .enqueue, .lookForMembers, .unanswered, .leaveQueue: performInQueue(step, leg)
         case .become(let application): replace(leg, with: application)
         case .note(let kind, let details): leg.scribe.write(kind, at: context.now, details)
+        }
+    }
+
+    private func performInQueue(_ step: ApplicationStep, _ leg: Leg) {
+        guard case .application(let application) = leg.endpoint, let settings = application.queue else { return }
+        switch step {
+        case .enqueue: queues.enter(leg, settings)
+        case .lookForMembers: queues.offer(in: leg.line.configuration.number)
+        case .unanswered: queues.unanswered(leg, settings)
+        case .leaveQueue(let cause): queues.leave(leg, cause: cause)
+        default: break
         }
     }
 

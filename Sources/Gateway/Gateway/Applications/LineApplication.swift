@@ -24,11 +24,14 @@ protocol LineApplication: Sendable {
     mutating func heard(_ digit: DTMFDigit, at now: Instant) -> [ApplicationStep]
     /// All of the source has been played; not called for sources that have no end.
     mutating func sourceFinished(at now: Instant) -> [ApplicationStep]
+    /// The deadline has come.
     mutating func advance(to now: Instant) -> [ApplicationStep]
-    /// Nobody of those who were called for the caller was reached. Hangs up by default.
+    /// The call for the caller has reached nobody. Hangs up by default.
     mutating func callFailed(_ cause: EndCause, at now: Instant) -> [ApplicationStep]
     /// The decision hook's answer to a question of `.ask`.
     mutating func decided(_ decision: CallDecision, at now: Instant) -> [ApplicationStep]
+    /// The queue that the caller waits in says something.
+    mutating func told(_ event: QueueEvent, at now: Instant) -> [ApplicationStep]
 }
 
 extension LineApplication {
@@ -43,10 +46,12 @@ extension LineApplication {
     mutating func advance(to now: Instant) -> [ApplicationStep] { [] }
     mutating func callFailed(_ cause: EndCause, at now: Instant) -> [ApplicationStep] { [.hangUp(cause)] }
     mutating func decided(_ decision: CallDecision, at now: Instant) -> [ApplicationStep] { [] }
+    mutating func told(_ event: QueueEvent, at now: Instant) -> [ApplicationStep] { [] }
 }
 
 /// A step that an application wants done: in order, and only for a call that is still there.
-enum ApplicationStep: Equatable {
+enum ApplicationStep: Equatable, Sendable {
+    /// The call is answered; once, while it rings.
     case answer
     /// 300–699, before the answer.
     case reject(status: Int)
@@ -56,10 +61,21 @@ enum ApplicationStep: Equatable {
     case restart
     /// The message begins.
     case record
+    /// The call ends, for this cause.
     case hangUp(EndCause)
-    /// Somebody is called for the caller, who hears the source meanwhile. Who answers first talks with the caller, and the application is
+    /// A party is called for the caller, who hears the source meanwhile. Who answers first talks with the caller, and the application is
     /// over; `callFailed` says that nobody did.
     case call(ApplicationCallee)
+    /// Those who are called for the caller are called no more; `callFailed` follows.
+    case cancelCall
+    /// The caller waits in the queue of the line.
+    case enqueue
+    /// A free member is looked for again.
+    case lookForMembers
+    /// None of the members that rang took the call.
+    case unanswered
+    /// The caller waits in the queue no more, for a limit of it.
+    case leaveQueue(cause: Text)
     /// The decision hook is asked what follows; `decided` has its answer.
     case ask(digits: Text)
     /// Another application goes on with the caller.
@@ -69,7 +85,7 @@ enum ApplicationStep: Equatable {
 }
 
 /// The party that an application has called for its caller.
-enum ApplicationCallee: Equatable {
+enum ApplicationCallee: Equatable, Sendable {
     /// The line that the number reaches, as if the caller had dialled it.
     case number(Text)
     /// A number over the trunk of a line; nil: the line's own.
@@ -79,14 +95,15 @@ enum ApplicationCallee: Equatable {
 }
 
 /// A message that an application takes: the caller's side of the call.
-enum VoiceMessage {
+enum VoiceMessage: Sendable {
     /// After a greeting.
     case later
+    /// It is being taken.
     case now
 }
 
 /// The call that an application is made for.
-struct ApplicationCall {
+struct ApplicationCall: Sendable {
     /// The index of the line, which names its conference.
     let line: Int
     /// 1 for the first call of the line.

@@ -13,7 +13,7 @@ struct LineKey: Sendable {
     /// As it is written.
     var name: String { String(path.split(separator: ".").last ?? "") }
 
-    static let all: [LineKey] = line + features + refusals + recents + sound + menu + media + groups + trunk
+    static let all: [LineKey] = line + features + refusals + recents + sound + menu + queue + media + groups + trunk
 
     private static let namesByGroup = Dictionary(grouping: all, by: \.group).mapValues { $0.map(\.name) }
 
@@ -99,6 +99,25 @@ struct LineKey: Sendable {
         LineKey(
             "menu.otherwise", "choice", .value("hang-up"),
             "what follows after that: as a choice, but for `repeat`, `back` and `menu`"),
+    ]
+
+    private static let queue: [LineKey] = [
+        LineKey("queue", "{ … }", .unset("none"), "the members of `application: queue`, and what callers hear while they wait"),
+        LineKey("queue.members", "[numbers]", .needed, "lines with devices, and trunks"),
+        LineKey(
+            "queue.strategy", QueueSettings.Strategy.allCases.map(\.rawValue).joined(separator: "|"), .value("all"),
+            "which free members ring for the first caller"),
+        LineKey("queue.ring", "seconds", .value("20"), "how long they ring before others do"),
+        LineKey("queue.pause", "seconds", .value("5"), "how long a member who did not answer is left alone"),
+        LineKey("queue.greeting", "file|{ … }", .unset("none"), "played once; written as `menu.prompt` is"),
+        LineKey("queue.music", "file|{ … }", .unset("silence"), "played while callers wait"),
+        LineKey(
+            "queue.position", "{ … }|[files]", .unset("none"),
+            "`{ say: \"You are number {position}.\" }`, for the first ten, or a file for the first caller, one for the second, …"),
+        LineKey("queue.every", "seconds", .value("30"), "how often the position is said"),
+        LineKey("queue.length", "number", .value("100"), "callers that wait at a time"),
+        LineKey("queue.wait", "seconds|none", .value("none"), "how long a caller may wait"),
+        LineKey("queue.overflow", "choice", .value("hang-up"), "what follows for one more, or after that time: as `menu.otherwise`"),
     ]
 
     private static let media: [LineKey] = [

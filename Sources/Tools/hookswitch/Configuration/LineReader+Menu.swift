@@ -46,15 +46,18 @@ extension LineReader {
         case "digit-timeout": level.digitTimeout = try value.duration(0.5...30)
         case "retries": level.retries = try value.integer(0...10)
         case "barge-in": level.bargesIn = try value.flag
-        case "otherwise":
-            var none: [Menu.Level] = []
-            level.otherwise = try choice(node, value, path: [], of: 0, into: &none)
-            switch level.otherwise {
-            case .again, .back, .level:
-                throw value.fail("would play prompts for ever: it takes hang-up, hook, a line, a trunk or a mailbox")
-            case .call, .trunk, .mailbox, .hangUp, .hook: break
-            }
+        case "otherwise": level.otherwise = try lastChoice(node, value)
         default: preconditionFailure("a key of the table without its case: menu.\(name)")
+        }
+    }
+
+    /// A choice that does not lead back.
+    mutating func lastChoice(_ node: Node, _ value: SettingValue) throws -> Menu.Choice {
+        var none: [Menu.Level] = []
+        let choice = try choice(node, value, path: [], of: 0, into: &none)
+        switch choice {
+        case .again, .back, .level: throw value.fail("would play prompts for ever: it takes hang-up, hook, a line, a trunk or a mailbox")
+        case .call, .trunk, .mailbox, .hangUp, .hook: return choice
         }
     }
 

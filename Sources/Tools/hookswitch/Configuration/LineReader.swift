@@ -18,6 +18,8 @@ struct LineReader {
     var namesTimeZone = false
     /// The menu that the line's application plays.
     var menu: Menu?
+    /// The queue that callers of the line wait in.
+    var queue: QueueSettings?
     /// Lines that it names.
     var references: [LineReference] = []
     /// The place at which its directories are named.
@@ -83,6 +85,7 @@ struct LineReader {
         case "file": sound = try readSound(value)
         case "loop": loops = try value.flag
         case "menu": menu = try menu(node, value)
+        case "queue": queue = try queue(node, value)
         case "record": line.recording = try recordingPlace(value)
         case "hold-music":
             line.holdMusic =
