@@ -5,7 +5,7 @@ extension LineEndpoint {
     /// An application of ours that answers the calls of a line, with its settings.
     public struct Application: Sendable, Equatable {
         /// As a configuration file names it.
-        public let name: String
+        public private(set) var name: String
         /// The file that it plays; nil where it plays none.
         public var sound: WAV?
         /// The sound is played again and again.
@@ -14,6 +14,8 @@ extension LineEndpoint {
         public var menu: Menu?
         /// The queue that its callers wait in; nil for other applications.
         public var queue: QueueSettings?
+        /// Makes an application of the program's own; nil for ours.
+        private var maker: Maker?
 
         /// The table of applications: a new one is a line here, and its file.
         static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox, .menu, .queue]
@@ -28,6 +30,23 @@ extension LineEndpoint {
         }
 
         init(_ kind: Kind, sound: WAV? = nil, loops: Bool = false) { (name, self.sound, self.loops) = (kind.name, sound, loops) }
+
+        /// An application of the program's own: two of one name count as the same.
+        ///
+        /// - Parameters:
+        ///   - name: as the console and the journal show it.
+        ///   - make: called on the signalling lane for each call, when it rings.
+        public static func custom(_ name: String, _ make: @escaping @Sendable (ApplicationCall) -> any LineApplication) -> Self {
+            var application = Self(.echo)
+            (application.name, application.maker) = (name, Maker(make: make))
+            return application
+        }
+
+        private struct Maker: Sendable, Equatable {
+            let make: @Sendable (ApplicationCall) -> any LineApplication
+
+            static func == (left: Self, right: Self) -> Bool { true }
+        }
 
         var kind: Kind { Self.table.first { $0.name == name } ?? .echo }
 
@@ -62,7 +81,7 @@ extension LineEndpoint {
             try queue?.mapPrompts(body)
         }
 
-        func make(for call: ApplicationCall) -> any LineApplication { kind.make(self, call) }
+        func make(for call: ApplicationCall) -> any LineApplication { maker?.make(call) ?? kind.make(self, call) }
     }
 }
 

@@ -5,8 +5,9 @@ import RTP
 
 /// Answers the calls of a line that has no devices: one value for each call.
 ///
-/// Without I/O: told what happens and when, it says what is to be done. Every requirement but `source` has a default.
-protocol LineApplication: Sendable {
+/// Without I/O: told what happens and when, it says what is to be done. Every requirement but `source` has a default. Inputs come one after
+/// the other on the signalling lane, so that none may block. A gateway's line has one by ``LineEndpoint/Application/custom(_:_:)``.
+public protocol LineApplication: Sendable {
     /// The sound that the caller hears from the answer on, and after each `.play`.
     var source: MediaSource { get }
     /// The message of the caller that it takes; nil: it takes none, and the call is recorded as any other.
@@ -35,22 +36,22 @@ protocol LineApplication: Sendable {
 }
 
 extension LineApplication {
-    var message: VoiceMessage? { nil }
-    var takesDigits: Bool { false }
-    var deadline: Instant? { nil }
+    public var message: VoiceMessage? { nil }
+    public var takesDigits: Bool { false }
+    public var deadline: Instant? { nil }
 
-    mutating func start(at now: Instant) -> [ApplicationStep] { [.answer] }
-    mutating func answered(at now: Instant) -> [ApplicationStep] { [] }
-    mutating func heard(_ digit: DTMFDigit, at now: Instant) -> [ApplicationStep] { [] }
-    mutating func sourceFinished(at now: Instant) -> [ApplicationStep] { [] }
-    mutating func advance(to now: Instant) -> [ApplicationStep] { [] }
-    mutating func callFailed(_ cause: EndCause, at now: Instant) -> [ApplicationStep] { [.hangUp(cause)] }
-    mutating func decided(_ decision: CallDecision, at now: Instant) -> [ApplicationStep] { [] }
-    mutating func told(_ event: QueueEvent, at now: Instant) -> [ApplicationStep] { [] }
+    public mutating func start(at now: Instant) -> [ApplicationStep] { [.answer] }
+    public mutating func answered(at now: Instant) -> [ApplicationStep] { [] }
+    public mutating func heard(_ digit: DTMFDigit, at now: Instant) -> [ApplicationStep] { [] }
+    public mutating func sourceFinished(at now: Instant) -> [ApplicationStep] { [] }
+    public mutating func advance(to now: Instant) -> [ApplicationStep] { [] }
+    public mutating func callFailed(_ cause: EndCause, at now: Instant) -> [ApplicationStep] { [.hangUp(cause)] }
+    public mutating func decided(_ decision: CallDecision, at now: Instant) -> [ApplicationStep] { [] }
+    public mutating func told(_ event: QueueEvent, at now: Instant) -> [ApplicationStep] { [] }
 }
 
 /// A step that an application wants done: in order, and only for a call that is still there.
-enum ApplicationStep: Equatable, Sendable {
+public enum ApplicationStep: Equatable, Sendable {
     /// The call is answered; once, while it rings.
     case answer
     /// 300–699, before the answer.
@@ -85,7 +86,7 @@ enum ApplicationStep: Equatable, Sendable {
 }
 
 /// The party that an application has called for its caller.
-enum ApplicationCallee: Equatable, Sendable {
+public enum ApplicationCallee: Equatable, Sendable {
     /// The line that the number reaches, as if the caller had dialled it.
     case number(Text)
     /// A number over the trunk of a line; nil: the line's own.
@@ -95,7 +96,7 @@ enum ApplicationCallee: Equatable, Sendable {
 }
 
 /// A message that an application takes: the caller's side of the call.
-enum VoiceMessage: Sendable {
+public enum VoiceMessage: Sendable {
     /// After a greeting.
     case later
     /// It is being taken.
@@ -103,9 +104,9 @@ enum VoiceMessage: Sendable {
 }
 
 /// The call that an application is made for.
-struct ApplicationCall: Sendable {
+public struct ApplicationCall: Sendable {
     /// The index of the line, which names its conference.
-    let line: Int
+    public let line: Int
     /// 1 for the first call of the line.
-    let number: Int
+    public let number: Int
 }

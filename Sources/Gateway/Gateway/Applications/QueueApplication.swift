@@ -3,7 +3,7 @@ import Media
 import Primitives
 
 /// The word of a queue to a caller who waits in it.
-enum QueueEvent: Equatable {
+public enum QueueEvent: Equatable, Sendable {
     /// The queue is full.
     case full
     /// From 1.
