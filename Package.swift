@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "CallKit", targets: appleModules),
         .plugin(name: "CallSources", targets: ["CallSources"]),
         .library(name: "CallApp", targets: ["CallApp", "Audio", "Media", "Primitives", "SDP"]),
+        .library(name: "Gateway", targets: ["Gateway", "Audio", "Media", "Primitives", "RTP", "UserAgent"]),
         .library(name: "HookswitchClient", targets: ["HookswitchClient"]),
         .library(name: "SIP", targets: ["SIP"]),
         .library(name: "SDP", targets: ["SDP"]),
@@ -48,6 +49,7 @@ let package = Package(
         .executable(name: "Hotline", targets: ["Hotline"]),
         .executable(name: "MonkeyCall", targets: ["MonkeyCall"]),
         .executable(name: "OFree", targets: ["OFree"]),
+        .executable(name: "TalkingClock", targets: ["TalkingClock"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -165,6 +167,9 @@ let package = Package(
             ],
             path: "Sources/Apps/Samples/SampleApp", swiftSettings: strict),
         sample("Hotline", "HotlineCalls"), sample("MonkeyCall", "MonkeyCalls"), sample("OFree", "OFreeCalls"),
+        .executableTarget(
+            name: "TalkingClock", dependencies: ["Audio", "Gateway", "Media", "Primitives", "RTP", "UserAgent"],
+            path: "Sources/Apps/Samples/TalkingClock", swiftSettings: strict),
 
         .target(
             name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"],
@@ -245,7 +250,9 @@ let package = Package(
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         tests("CallJournal", ["CallKit", "SDP", "SIP"]),
         tests("Calls", ["CallKit", "SIP"]),
-        tests("Gateway", ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "UserAgent"]),
+        tests(
+            "Gateway",
+            ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "TalkingClock", "UserAgent"]),
         tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "RTP", "SIP", "Runtime", "UserAgent"]),
         tests("HookswitchClient", ["HTTP", "Runtime"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),

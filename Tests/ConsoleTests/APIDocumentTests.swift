@@ -174,6 +174,17 @@ import UserAgent
             DirectoryBody(DirectorySummary(name: "a", blocked: 0, identified: 0, loaded: date, failure: failure))
         }
         try Self.expect("Directory", full: directory(Date(), "x"), least: directory(nil, nil))
+        func queue(_ name: Text?, _ callers: [QueueSummary.Caller], _ wait: Duration?) -> QueueBody {
+            QueueBody(
+                QueueSummary(
+                    line: "700", name: name, strategy: .all, length: 1, members: [.init(line: "1", state: .free)], callers: callers,
+                    entered: 1, answered: 1, abandoned: 0, overflowed: 0, meanWait: wait))
+        }
+        let waiting = queue("x", [.init(call: UUID(), waited: .zero)], .zero)
+        try Self.expect("Queue", full: waiting, least: queue(nil, [], nil))
+        try Self.expect("QueueMember", full: waiting.members[0], least: waiting.members[0])
+        try Self.expect("QueueCaller", full: waiting.callers[0], least: waiting.callers[0])
+        try Self.expect("Queues", full: QueueRoutes.Queues(queues: []), least: QueueRoutes.Queues(queues: []))
         try Self.expect("Directories", full: TrunkRoutes.Directories(directories: []), least: TrunkRoutes.Directories(directories: []))
         func registration(_ agent: Text?) -> RegistrationBody {
             RegistrationBody(LineSummary.Device(contact: "sip:a@b", agent: agent, expires: 1))

@@ -289,6 +289,14 @@ extension RealTime {
 
         // MARK: Trunks, directories, registrations, changes
 
+        @Test func `queues are told with who waits and who is free`() throws {
+            let queues = try #require(try ask("/v1/queues").json["queues"] as? [[String: Any]])
+            #expect(queues.map { $0["waiting"] as? Int } == [1] && queues[0]["longestWait"] as? Double == 1.5)
+            #expect((queues[0]["members"] as? [[String: Any]])?.map { $0["state"] as? String } == ["ringing", "busy"])
+            #expect(try ask("/v1/queues/support").json["line"] as? String == "700")
+            #expect(try ask("/v1/queues/nobody").status == 404 && ask("/v1/queues/700", as: one).status == 404)
+        }
+
         @Test func `trunks are told with how they are`() throws {
             let trunks = try #require(try ask("/v1/trunks").json["trunks"] as? [[String: Any]])
             #expect(trunks.map { $0["state"] as? String } == ["up", "down", "down", "unresolved"])

@@ -84,6 +84,16 @@ final class ScriptedGateway: GatewayControl {
     func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void) { then(target.user == "1002") }
     func drain() { state.withLock { $0.isDraining = true } }
 
+    func queueSummaries(then: @escaping @Sendable ([QueueSummary]) -> Void) {
+        then([
+            QueueSummary(
+                line: "700", name: "support", strategy: .inTurn, length: 5,
+                members: [.init(line: "1001", state: .ringing), .init(line: "1002", state: .busy)],
+                callers: [.init(call: UUID(), waited: .milliseconds(1_500))], entered: 9, answered: 5, abandoned: 2, overflowed: 1,
+                meanWait: .seconds(3))
+        ])
+    }
+
     func trunkSummaries(then: @escaping @Sendable ([TrunkSummary]) -> Void) {
         let server = TrunkSummary.Server(name: "carrier.test", address: anyLoopbackPort, transport: .udp, isDown: false)
         let down = TrunkSummary.Server(name: "carrier.test", address: anyLoopbackPort, transport: .udp, isDown: true)

@@ -51,6 +51,14 @@ import UserAgent
         #expect(try Self.metrics { $0.isDraining = isDraining }.values["hookswitch_draining"] == (isDraining ? 1 : 0))
     }
 
+    @Test func `queues are told, with what became of their calls`() throws {
+        let read = try Self.metrics { $0.queues = QueueTotals(waiting: 1, answered: 2, abandoned: 3, overflowed: 4) }.values
+        #expect(read["hookswitch_queue_callers"] == 1)
+        for (number, outcome) in ["answered", "abandoned", "overflowed"].enumerated() {
+            #expect(read["hookswitch_queue_calls_total{outcome=\"\(outcome)\"}"] == Double(number + 2), "\(outcome)")
+        }
+    }
+
     @Test func `every end of a call is there from the start, and no other`() throws {
         let before = try Self.metrics().values.filter { $0.key.hasPrefix("hookswitch_calls_ended_total") }
         #expect(before.count == 11 && before.values.allSatisfy { $0 == 0 })
@@ -155,7 +163,7 @@ import UserAgent
 
     @Test func `only counters are named totals`() throws {
         let types = try Self.metrics { $0.journal = .init() }.types
-        #expect(types.count == 26)
+        #expect(types.count == 28)
         for (name, type) in types { #expect(name.hasSuffix("_total") == (type == "counter"), "\(name)") }
     }
 }

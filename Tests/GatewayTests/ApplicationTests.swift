@@ -91,6 +91,11 @@ import Testing
         var echo = Application.echo
         #expect(echo.defect(loops: false, isRecorded: false) == .takesNoSound)
         echo.sound = sound
-        #expect(echo.defect(loops: nil, isRecorded: false) == .takesNoSound && Application(named: "menu") == nil)
+        #expect(echo.defect(loops: nil, isRecorded: false) == .takesNoSound && Application(named: "menus") == nil)
+        #expect(Application(named: "menu")?.defect(loops: nil, isRecorded: false) == .needsMenu)
+        #expect(Application.menu(Menu([.init(prompt: .sound(sound))])).defect(loops: nil, isRecorded: false) == nil)
+        var playback = Application.playback(sound, loops: false)
+        playback.menu = Menu([.init(prompt: .sound(sound))])
+        #expect(playback.defect(loops: nil, isRecorded: false) == .takesNoMenu)
     }
 }

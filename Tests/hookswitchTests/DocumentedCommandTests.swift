@@ -178,6 +178,10 @@ import Workbench
         "lines: [{ number: \"1\", WHAT }, { number: \"1001\", open: true }, { number: \"1002\", open: true }]",
         "lines: [{ number: \"1\", group: { members: [\"1001\"], WHAT } }, { number: \"1001\", open: true }]",
         "lines: [{ number: \"1\", application: playback, file: FILE, WHAT }]",
+        "lines: [{ number: \"1\", menu: { prompt: { say: A }, choices: { \"1\": hang-up } }, WHAT }]",
+        "lines: [{ number: \"1\", application: menu, menu: { prompt: { say: A }, choices: { \"1\": hang-up }, WHAT } }]",
+        "lines: [{ number: \"1\", application: menu, menu: { prompt: WHAT, choices: { \"1\": hang-up } } }]",
+        "lines: [{ number: \"1\", queue: { members: [\"2\"] }, WHAT }, { number: \"2\", open: true }]",
     ]
 
     @Test(arguments: settings) func `a setting that is shown is taken somewhere`(shown: Shown) throws {

@@ -101,11 +101,36 @@ import Testing
         "trunk.rewrite-incoming": (Self.trunk, "rewrite-incoming: [{ match: \"^0\" }]"),
         "trunk.headers": (Self.trunk, "headers: { copy: [\"X-*\"] }"), "trunk.headers.copy": (Self.headers, "copy: [\"X-*\"]"),
         "trunk.headers.remove": (Self.headers, "remove: [X-A]"), "trunk.headers.set": (Self.headers, "set: { X-A: b }"),
+        "menu": ("application: menu, WHAT", "menu: { prompt: FOLDER/tone.wav, choices: { \"1\": hang-up } }"),
+        "menu.greeting": (Self.menu, "greeting: FOLDER/tone.wav"),
+        "menu.prompt": ("application: menu, menu: { choices: { \"1\": hang-up }, WHAT }", "prompt: FOLDER/tone.wav"),
+        "menu.prompt.file": (Self.prompt, "file: FOLDER/tone.wav"), "menu.prompt.say": (Self.prompt, "say: Good morning"),
+        "menu.invalid": (Self.menu, "invalid: { say: No }"), "menu.unavailable": (Self.menu, "unavailable: { say: Busy }"),
+        "menu.choices": ("application: menu, menu: { prompt: FOLDER/tone.wav, WHAT }", "choices: { \"1\": hang-up }"),
+        "menu.choices.line": (Self.choice, "line: \"2\""),
+        "menu.choices.menu": (Self.choice, "menu: { prompt: { say: A }, choices: { \"1\": back } }"),
+        "menu.choices.mailbox": (Self.choice, "mailbox: \"3\""),
+        "menu.choices.trunk": (Self.choice.replacing("WHAT", with: "number: \"+39\", WHAT"), "trunk: \"4\""),
+        "menu.choices.number": (Self.choice.replacing("WHAT", with: "trunk: \"4\", WHAT"), "number: \"+39\""),
+        "menu.timeout": (Self.menu, "timeout: 7"), "menu.digit-timeout": (Self.menu, "digit-timeout: 7"),
+        "menu.retries": (Self.menu, "retries: 0"), "menu.barge-in": (Self.menu, "barge-in: false"),
+        "queue": ("application: queue, WHAT", "queue: { members: [\"2\"] }"),
+        "queue.members": ("application: queue, queue: { WHAT }", "members: [\"2\"]"),
+        "queue.strategy": (Self.queue, "strategy: in-turn"), "queue.ring": (Self.queue, "ring: 7"), "queue.pause": (Self.queue, "pause: 7"),
+        "queue.greeting": (Self.queue, "greeting: { say: Hello }"), "queue.music": (Self.queue, "music: FOLDER/tone.wav"),
+        "queue.position": (Self.queue, "position: { say: \"Number {position}\" }"), "queue.every": (Self.queue, "every: 60"),
+        "queue.length": (Self.queue, "length: 3"), "queue.wait": (Self.queue, "wait: 60"),
+        "queue.overflow": (Self.queue, "overflow: { mailbox: \"3\" }"),
+        "menu.otherwise": (Self.menu, "otherwise: hook"),
     ]
 
     private static let trunk = "trunk: { host: a.test, WHAT }", target = "trunk: { targets: [{ host: a.test, WHAT }] }"
     private static let registered = "trunk: { host: a.test, register: true, WHAT }"
     private static let headers = "trunk: { host: a.test, headers: { WHAT } }"
+    private static let menu = "application: menu, menu: { prompt: FOLDER/tone.wav, choices: { \"1\": hang-up }, WHAT }"
+    private static let queue = "application: queue, queue: { members: [\"2\"], WHAT }"
+    private static let prompt = "application: menu, menu: { prompt: { WHAT }, choices: { \"1\": hang-up } }"
+    private static let choice = "application: menu, menu: { prompt: FOLDER/tone.wav, choices: { \"1\": { WHAT } } }"
     private static func schedule(_ window: String) -> String { "open: true, do-not-disturb: { schedule: [{ \(window) }] }" }
 
     /// The line as it was read, or what is wrong with it.
@@ -113,6 +138,7 @@ import Testing
         let number = written.hasPrefix("number: \"1\"") || place == Self.examples["number"]?.place ? "" : "number: \"1\", "
         let yaml =
             "directories: { block: [spam=spam.csv] }\nlines:\n  - { \(number)\(place.replacing("WHAT", with: written)) }\n  - { number: \"2\", open: true }\n"
+            + "  - { number: \"3\", application: record, record: FOLDER/ }\n  - { number: \"4\", trunk: { host: a.test } }\n"
         guard let folder = try? SoundFolder() else { return ("no folder", false) }
         do { return (Self.picture(of: try load(yaml, in: folder).gateway.lines[0]), true) } catch {
             return ("\(error)".replacing(folder.path, with: "FOLDER"), false)

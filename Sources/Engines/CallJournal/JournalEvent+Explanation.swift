@@ -137,6 +137,29 @@ extension JournalEvent.Kind {
                 ])
         case .transferFailed: .init("A transfer came to nothing: everything is as before.", [.always(.status)])
         case .dtmfReceived: .init("The far end pressed a key.", [.always(.digits)])
+        case .queueEntered: .init("The caller waits in a queue.", [.always(.count, "the position, from 1")])
+        case .queueOffered: .init("Members of the queue ring for the caller.", [.always(.text, "their numbers, with spaces between them")])
+        case .queueAnswered:
+            .init(
+                "A member talks with the caller.",
+                [.always(.remote, "the member's number"), .always(.count, "milliseconds that the caller waited")])
+        case .queueLeft:
+            .init(
+                "The caller waits no more, and no member has answered.",
+                [
+                    .always(.cause, "`abandoned`, `wait`, or `full` for one who found no place"),
+                    .always(.count, "milliseconds that the caller waited"),
+                ])
+        case .menuEntered:
+            .init("The caller is in a menu, or in another level of it.", [.always(.text, "the keys that lead there, or `top`")])
+        case .menuChoice: .init("The caller chose.", [.always(.digits), .always(.text, "what follows, as `number 1001`")])
+        case .menuFailed:
+            .init(
+                "An attempt to choose came to nothing.",
+                [
+                    .always(.cause, "`timeout`, `invalid`, or `undecided` by the hook"), .always(.digits, "none where no key was pressed"),
+                    .always(.count, "attempts that failed at this level"),
+                ])
 
         case .reportIncoming: .init("An incoming call is reported to CallKit.", [.maybe(.remote, "the caller's handle")])
         case .reportAdopted:

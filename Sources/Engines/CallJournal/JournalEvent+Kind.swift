@@ -43,6 +43,13 @@ extension JournalEvent {
         case transferred = "transfer.done"
         case transferFailed = "transfer.failed"
         case dtmfReceived = "dtmf.received"
+        case menuEntered = "menu.entered"
+        case menuChoice = "menu.choice"
+        case menuFailed = "menu.failed"
+        case queueEntered = "queue.entered"
+        case queueOffered = "queue.offered"
+        case queueAnswered = "queue.answered"
+        case queueLeft = "queue.left"
 
         // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"

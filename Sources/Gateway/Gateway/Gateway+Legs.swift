@@ -58,8 +58,11 @@ extension Gateway: LegContext {
             guard let leg = table.leg(call) else { return }
             // A caller whose line answered before a device did waits for it already.
             let isUp = leg.direction == .outgoing || leg.state == .connected
-            if isUp { ringing.originations.join(leg) } else { leg.line.calls.answer(call) }
-        case .end(let call, let cause): table.leg(call).map { end($0, cause) }
+            guard isUp else { return leg.line.calls.answer(call) }
+            if !applications.calls.connect(leg) { ringing.originations.join(leg) }
+        case .end(let call, let cause):
+            guard let leg = table.leg(call), !applications.callFailed(leg, cause, in: bridge) else { return }
+            end(leg, cause)
         case .answeredElsewhere(let call): table.leg(call)?.end(.reported(.answeredElsewhere, .answeredElsewhere))
         case .transferred(let staying, let leaving, let other):
             guard let staying = table.leg(staying), let other = table.leg(other) else { return }
@@ -74,13 +77,15 @@ extension Gateway: LegContext {
 
     /// didDeactivate has come for these by now: close and release.
     func takeDownEnded() {
-        for leg in table.takeEnded() {
+        let ended = table.takeEnded()
+        for leg in ended {
             leg.end(.system)
             context.timers.disarmAll(of: leg)
             ringing.endHunt(of: leg.uuid)
             table.discard(leg)
             if let bridge = leg.bridge { table.forgetIfEnded(bridge) }
         }
+        if !ended.isEmpty { applications.queues.offerAll() }
     }
 
     // MARK: Timers
@@ -126,6 +131,7 @@ extension Gateway: LineListener {
         table.count(end)
         guard let leg = line.legs[call] else { return }
         table.noteEnd(of: leg)
+        applications.queues.callEnded(leg)
         services.noteEnd(of: leg, end)
         ringing.originations.forget(leg, of: leg.origination)
         table.tell(leg.bridge, .ended(call, leg.endCause ?? .failed))

@@ -98,7 +98,7 @@ public final class Gateway: SignallingEndpoint {
         dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
         let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)
         let originations = Originations(context, table, router, self.services, dialling)
-        applications = Applications(context, recorder)
+        applications = Applications(context, recorder, Queues(context, table, router))
         ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
         let holding = Holding(table)
         grouping = Grouping(context, table, recorder)
@@ -119,6 +119,8 @@ public final class Gateway: SignallingEndpoint {
     /// Everybody knows everybody else now: devices of the last run are called again, and trunks look for their servers.
     private func begin(_ environment: Environment) {
         (dialling.legContext, ringing.wakeUps.listener) = (self, incomingCalls)
+        applications.calls = ApplicationCalls(
+            context, table, router, dialling, applications.queues, ringing, transfers)
         let listener = AgentListener(self)
         agentListener = listener
         userAgent.delegate = listener
@@ -354,12 +356,14 @@ public final class Gateway: SignallingEndpoint {
     ///   - file: where the journal goes.
     func figures(_ transports: Transports.Counts, _ file: JournalFile.Counts?, at now: Instant) -> GatewayFigures {
         let ends = table.endCounts.map { ($0.key.name.description, $0.value) }
-        return GatewayFigures(
+        var figures = GatewayFigures(
             version: configuration.version, now: counts(at: now), registrar: registrar.counts, transports: transports,
             watchedSources: admission.rateControl.sourceCount, isDraining: isDraining, questions: locator.openQueries,
             refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now), events: journal.countsByKind,
             ends: Dictionary(uniqueKeysWithValues: ends), answers: userAgent.answers, registrations: registrar.answers,
             media: table.mediaTotals, violations: journal.violations, journal: file)
+        figures.queues = applications.queues.totals
+        return figures
     }
 
     // MARK: Keep-alives

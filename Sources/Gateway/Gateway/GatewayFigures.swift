@@ -30,6 +30,8 @@ public struct GatewayFigures: Sendable {
     public var answers = InviteAnswers()
     /// To REGISTERs, by status.
     public var registrations: [Int: UInt64] = [:]
+    /// Callers of all queues.
+    public var queues = QueueTotals()
     /// Totals of closed legs.
     public var media: MediaTotals
     /// Broken rules of the contract since the start.

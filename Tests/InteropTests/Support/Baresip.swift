@@ -105,6 +105,7 @@ final class Baresip: Sendable {
     func accept() { control.send("accept") }
     func hangUp() { control.send("hangup") }
     func hold() { control.send("hold") }
+    func press(_ key: Character) { control.send("sndcode", "\(key)") }
     func resume() { control.send("resume") }
     func quit() { control.send("quit") }
 

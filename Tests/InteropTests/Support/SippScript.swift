@@ -164,6 +164,9 @@ struct SippScript: Sendable {
 
     func wait(_ milliseconds: Int) -> SippScript { adding("  <pause milliseconds=\"\(milliseconds)\"/>") }
 
+    /// Sends a file of A-law, from now on.
+    func plays(_ file: String) -> SippScript { adding("  <nop><action><exec rtp_stream=\"\(file),1,8\"/></action></nop>") }
+
     private func receive(_ attributes: String, _ checks: [Check]) -> SippScript {
         var next = self
         let actions = checks.map { next.action(for: $0) }

@@ -48,6 +48,12 @@ extension Gateway {
         }
     }
 
+    /// The queues, in the order of their lines.
+    func queueSummaries(at now: Instant) -> [QueueSummary] {
+        enter(now)
+        return applications.queues.summaries()
+    }
+
     /// The media of calls that are up, until now.
     func mediaStatistics(of calls: [UUID], at now: Instant) -> [UUID: MediaStatistics] {
         var found: [UUID: MediaStatistics] = [:]

@@ -73,6 +73,11 @@ extension GatewayServer {
         lane.post { host, now in then(host.endpoint.trunkSummaries(at: now)) }
     }
 
+    /// The queues, in the order of their lines.
+    public func queueSummaries(then: @escaping @Sendable ([QueueSummary]) -> Void) {
+        lane.post { host, now in then(host.endpoint.queueSummaries(at: now)) }
+    }
+
     /// The media of those calls that are up, until now.
     public func mediaStatistics(of calls: [UUID], then: @escaping @Sendable ([UUID: MediaStatistics]) -> Void) {
         lane.post { host, now in then(host.endpoint.mediaStatistics(of: calls, at: now)) }

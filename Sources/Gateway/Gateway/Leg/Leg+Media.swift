@@ -91,7 +91,7 @@ extension Leg {
         var plan = MediaPlan(localAddress: context.policy.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
         if call.isHeld { plan.audio.sends = false }
         plan.sendsSilence = sound.isMuted
-        plan.detectsDTMF = configuration.media.detectsDTMF
+        plan.detectsDTMF = configuration.media.detectsDTMF || application?.takesDigits == true
         plan.keysBySignalling = audio.telephoneEvents.isEmpty && session?.takesInfo == true
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
         return plan

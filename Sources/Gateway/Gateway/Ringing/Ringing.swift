@@ -98,12 +98,18 @@ final class Ringing {
 
     // MARK: Ring groups
 
+    /// The members ring for a caller who is up already.
+    func hunt(_ group: RingGroup, for leg: Leg) {
+        hunts[leg.uuid] = Hunt(group)
+        hunt(for: leg.uuid)
+    }
+
     /// The next stage that anybody can be reached in, or woken. After the last one running out of callees ends the call, once nobody may
     /// wake any more.
     ///
     /// In turn the one whose turn it is has its time, for waking too; where all ring, nobody who is awake waits for those that sleep.
     func hunt(for caller: UUID) {
-        guard let leg = table.leg(caller), leg.state == .ringing else { return hunts[caller] = nil }
+        guard let leg = table.leg(caller), leg.state == .ringing || leg.application != nil else { return hunts[caller] = nil }
         context.timers.disarm(.hunt, of: leg)
         while let stage = hunts[caller]?.next() {
             let before = table.callees(of: caller)

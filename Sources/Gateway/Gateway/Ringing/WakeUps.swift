@@ -75,9 +75,9 @@ final class WakeUps {
     /// Sends a push to each sleeping device of the line, and lets the call wait unreported.
     func park(_ leg: Leg) { wake([leg.line], for: leg, than: [], isReported: false) }
 
-    /// Whether it may wait for devices of these lines.
+    /// Whether it may wait for devices of these lines: a caller who is up already does not.
     func mayWake(_ lines: [Line], for leg: Leg) -> Bool {
-        guard lines.contains(where: mayWake) else { return false }
+        guard leg.state == .ringing, lines.contains(where: mayWake) else { return false }
         return waking[leg.uuid] != nil || waking.count < context.configuration.push.calls || admission.refuse(.wakes)
     }
 

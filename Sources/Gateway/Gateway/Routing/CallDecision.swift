@@ -10,6 +10,8 @@ public struct CallQuestion: Sendable {
     public var dialled: Text
     /// The number of the line of ours that calls, as it proved; nil for anybody else.
     public var callingLine: Text?
+    /// The digits that its caller pressed in a menu of ours, where the call is up already; nil: nothing has answered.
+    public var digits: Text?
     /// The number of the line of the trunk that it came from.
     public var trunk: Text?
     public var userAgent: Text?
@@ -64,7 +66,7 @@ extension CallQuestion {
     init(_ call: IncomingCall) {
         let invite = call.invite
         (callID, from, to) = (invite.callID.detached, invite.from.uri.text.detached, invite.to.uri.text.detached)
-        (dialled, callingLine) = (call.dialled, call.callingLine?.configuration.number)
+        (dialled, callingLine, digits) = (call.dialled, call.callingLine?.configuration.number, call.digits)
         trunk = call.trunk?.line
         (userAgent, source) = (invite.headers[.userAgent]?.detached, call.session.flow.remote)
     }

@@ -13,6 +13,8 @@ struct IncomingCall {
     var dialled: Text = .empty
     /// The trunk that it came from.
     var trunk: Trunk?
+    /// The digits that its caller has pressed in a menu; nil: nothing has answered yet.
+    var digits: Text?
     /// Said outside, before anything rang.
     var decision = CallDecision.asDialled
 
@@ -46,25 +48,33 @@ final class Router {
     /// Asks the hook. The answer may come later: the caller has its 100 by then, and a call that was cancelled meanwhile is not routed.
     /// - Parameter completion: gets the call with the number that it is for; not called for a call that is refused or gone.
     func decide(_ call: IncomingCall, completion: @escaping (IncomingCall) -> Void) {
-        guard let hook else { return completion(call) }
+        guard hook != nil else { return completion(call) }
         call.session.respond(status: 100, at: context.now)
-        let line = call.callingLine?.configuration.number ?? .empty, asked = context.now
-        context.journal.record(
-            .hookAsked, line: line, at: asked,
-            [.callid: .init(call.invite.callID), .from: .init(call.invite.from.uri.text), .to: .init(call.dialled)])
-        hook(call) { [unowned self] verdict in
-            note(verdict, on: call, of: line, askedAt: asked)
+        ask(about: call) { [unowned self] decision in
             guard call.session.state == .inviting else { return }
             var call = call
-            switch verdict.decision {
+            switch decision {
             case .asDialled, .trunk, .ring, .application:
-                call.decision = verdict.decision
+                call.decision = decision
                 completion(call)
             case .number(let number):
                 call.dialled = number
                 completion(call)
             case .refused(let status): call.session.respond(status: status, at: context.now)
             }
+        }
+    }
+
+    /// Asks the hook, whether the call is up or not; as dialled where there is no hook. The answer may come later.
+    func ask(about call: IncomingCall, then: @escaping (CallDecision) -> Void) {
+        guard let hook else { return then(.asDialled) }
+        let line = call.callingLine?.configuration.number ?? .empty, asked = context.now
+        context.journal.record(
+            .hookAsked, line: line, at: asked,
+            [.callid: .init(call.invite.callID), .from: .init(call.invite.from.uri.text), .to: .init(call.dialled)])
+        hook(call) { [unowned self] verdict in
+            note(verdict, on: call, of: line, askedAt: asked)
+            then(verdict.decision)
         }
     }
 

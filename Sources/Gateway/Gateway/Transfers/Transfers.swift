@@ -83,7 +83,7 @@ final class Transfers {
     }
 
     /// The refusal that a caller of the line would get; nil where it takes the call, or decides when ours arrives there.
-    private func refusal(by target: Line, ofTransferOf staying: Leg, in bridge: UUID) -> CallRefusal? {
+    func refusal(by target: Line, ofTransferOf staying: Leg, in bridge: UUID) -> CallRefusal? {
         switch target.configuration.endpoint {
         case .application, .script, .group: return nil
         case .devices, .trunk:
@@ -95,7 +95,7 @@ final class Transfers {
     /// Devices and trunks are called as they are; an application, a script, a group and a line whose devices all sleep take calls of ours
     /// as anybody's.
     /// A party that such a call rings need not be reached over TLS, so where TLS is wanted the call is not made.
-    private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg, isSecure: Bool) -> [Destination] {
+    func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg, isSecure: Bool) -> [Destination] {
         let found = router.destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70, isSecure: isSecure)
         switch target.configuration.endpoint {
         case .trunk: return found

@@ -72,6 +72,7 @@ final class ControlAPI {
         AccessRoutes(access: access).add(to: &routes)
         records.add(to: &routes)
         TrunkRoutes(api: self).add(to: &routes)
+        QueueRoutes(api: self).add(to: &routes)
         RegistrationRoutes(api: self).add(to: &routes)
         return routes
     }

@@ -17,6 +17,7 @@ public protocol GatewayControl: Sendable {
     func setBlocked(_ isBlocked: Bool, caller: CXHandle, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
     func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void)
     func drain()
+    func queueSummaries(then: @escaping @Sendable ([QueueSummary]) -> Void)
     func trunkSummaries(then: @escaping @Sendable ([TrunkSummary]) -> Void)
     func mediaStatistics(of calls: [UUID], then: @escaping @Sendable ([UUID: MediaStatistics]) -> Void)
     func unregister(_ contact: Text, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)

@@ -82,6 +82,7 @@ extension OpenAPIOperation {
         "id": parameter("id", .uuid("the UUID of a call, or of a transaction")),
         "number": parameter("number", .text("the number of a line", ["minLength": 1, "examples": ["1001"]])),
         "recording": parameter("recording", OpenAPISchemas.position),
+        "queue": parameter("queue", .text("the number or the name of its line", ["minLength": 1])),
         "trunk": parameter("trunk", .text("the number or the name of its line", ["minLength": 1])),
         "name": parameter("name", .text("the name of a call directory", ["minLength": 1])),
         "registration": parameter("registration", .text("the `id` of a registration", ["minLength": 1])),

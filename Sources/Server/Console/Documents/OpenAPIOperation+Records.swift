@@ -94,6 +94,12 @@ extension OpenAPIOperation {
             method: .get, path: "/v1/trunks/{trunk}", id: "getTrunk", summary: "Tell of a trunk",
             answers: [.json(.ok, "the trunk", "Trunk"), .problem(.notFound, "there is no such trunk", "notFound"), notRunning]),
         OpenAPIOperation(
+            method: .get, path: "/v1/queues", id: "getQueues", summary: "List the queues, with who waits and who is free",
+            answers: [.json(.ok, "the queues", "Queues"), notRunning]),
+        OpenAPIOperation(
+            method: .get, path: "/v1/queues/{queue}", id: "getQueue", summary: "Tell of a queue",
+            answers: [.json(.ok, "the queue", "Queue"), .problem(.notFound, "there is no such queue", "notFound"), notRunning]),
+        OpenAPIOperation(
             method: .get, path: "/v1/directories", id: "getDirectories", summary: "List the call directories",
             answers: [.json(.ok, "the directories", "Directories"), notRunning]),
         OpenAPIOperation(

@@ -12,6 +12,10 @@ extension OpenAPISchemas {
         "LegStatistics": legStatistics, "StreamStatistics": streamStatistics, "Recording": recording, "Trunk": trunk,
         "TrunkServer": trunkServer, "Directory": directory, "Registration": registration,
         "Recordings": .object("Recordings, the newest first.", [.always("recordings", .list(of: .reference("Recording")))]),
+        "Queue": queue, "QueueMember": queueMember,
+        "QueueCaller": .object(
+            "A caller that waits.", [.always("call", .uuid("the UUID of the call")), .always("waited", decimal("seconds until now"))]),
+        "Queues": .object("The queues, in the order of their lines.", [.always("queues", .list(of: .reference("Queue")))]),
         "Trunks": .object("The trunks, in the order of their lines.", [.always("trunks", .list(of: .reference("Trunk")))]),
         "Directories": .object("The call directories, by name.", [.always("directories", .list(of: .reference("Directory")))]),
         "Registrations": .object("The registrations of a line.", [.always("registrations", .list(of: .reference("Registration")))]),
@@ -76,6 +80,35 @@ extension OpenAPISchemas {
             .always("servers", .list(of: .reference("TrunkServer"))),
             .always("calls", .number("that are up over it")),
             .always("maximumCalls", .number("conversations that its line may have at a time")),
+        ])
+
+    private static let queue = JSONSchema.object(
+        "A queue. Counts are of calls since the start of the gateway.",
+        [
+            .always("line", .text("the number of its line")),
+            .maybe("name", .text("the name of its line")),
+            .always("strategy", .choice(QueueSettings.Strategy.allCases.map(\.rawValue), "which members ring")),
+            .always("length", .number("callers that may wait at a time")),
+            .always("waiting", .number("callers that wait now")),
+            .always("callers", .list(of: .reference("QueueCaller"), "the first first")),
+            .always("members", .list(of: .reference("QueueMember"))),
+            .always("entered", .number("calls that came")),
+            .always("answered", .number("calls that a member took")),
+            .always("abandoned", .number("calls that ended while they waited")),
+            .always("overflowed", .number("calls that found no place, or waited too long")),
+            .maybe("longestWait", decimal("seconds that the first caller has waited; absent: nobody waits")),
+            .maybe("meanWait", decimal("seconds that those who were answered had waited, in the mean; absent: none was")),
+        ])
+
+    private static let queueMember = JSONSchema.object(
+        "A member of a queue.",
+        [
+            .always("line", .text("the number of its line")),
+            .always(
+                "state",
+                .choice(
+                    QueueSummary.Member.State.allCases.map(\.rawValue),
+                    "`busy`: in a call, or Do Not Disturb; `unavailable`: not registered")),
         ])
 
     private static let trunkServer = JSONSchema.object(

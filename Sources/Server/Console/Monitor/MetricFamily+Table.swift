@@ -76,6 +76,17 @@ extension MetricFamily {
             "hookswitch_events_total", "Events of the journal, by kind.", by: "kind",
             JournalEvent.Kind.allCases.map { .init(name: $0.rawValue) }
         ) { figures in figures.events.map { ($0.kind.rawValue, $0.count) } },
+        single("hookswitch_queue_callers", .gauge, "Callers that wait in queues.") { $0.figures.queues.waiting },
+        counted(
+            "hookswitch_queue_calls_total", "Calls to queues, by what became of them.", by: "outcome",
+            [
+                .init(name: "answered", meaning: "a member took the call"), .init(name: "abandoned", meaning: "the caller hung up"),
+                .init(name: "overflowed", meaning: "the queue was full, or the caller waited too long"),
+            ]
+        ) { figures in
+            let totals = figures.queues
+            return [("answered", totals.answered), ("abandoned", totals.abandoned), ("overflowed", totals.overflowed)]
+        },
         single("hookswitch_violations_total", .counter, "Broken rules of the contract.") { $0.figures.violations },
     ]
 

@@ -34,7 +34,7 @@ struct Serve: ExplainedCommand {
 
     func run() throws {
         let begin = MonotonicClock.now
-        let configuration = try options.load().findingAdvertisedName()
+        let configuration = try options.load().findingAdvertisedName().speakingPrompts()
         let log = NoticeLog(configuration)
         do { try serve(configuration, log, since: begin) } catch {
             log.finish()
@@ -68,7 +68,7 @@ struct Serve: ExplainedCommand {
         running.withLock { $0 = server }
         hook?.desk.begin(server)
         printSummary(configuration, server, since: begin)
-        let reload = Reload(configuration, server, control, webhooks, log) { [options] in try options.load() }
+        let reload = Reload(configuration, server, control, webhooks, log) { [options] in try options.load().speakingPrompts() }
         stop.onReload = { reload.perform() }
         control?.begin(server) { [stop] in stop.askReload() }
         let name = Self.advertisedName(configuration, server, log)

@@ -15,6 +15,8 @@ struct ConfigurationFile {
     private var seenPaths: Set<String> = []
     /// Directories that lines enable, and where they say so.
     private var directoriesOfLines: [(name: String, place: String)] = []
+    /// Lines that lines name.
+    private var references: [LineReference] = []
     private var variables: FileVariables
 
     private init(_ environment: [String: String]) { variables = FileVariables(environment) }
@@ -32,6 +34,7 @@ struct ConfigurationFile {
         try reader.readFolder(replacingLines: file == nil)
         try reader.refuseUnknownVariables(environment)
         try reader.checkDirectories()
+        try reader.checkReferences()
         reader.configuration.fillDefaults()
         try reader.configuration.check()
         return reader.configuration
@@ -44,6 +47,11 @@ struct ConfigurationFile {
             throw ConfigurationError(
                 place: place, message: "no directory is named '\(name)'\(SpellingSuggestion.hint(for: name, among: known))\(there)")
         }
+    }
+
+    private func checkReferences() throws {
+        let lines = Dictionary(configuration.gateway.lines.map { ($0.number, $0) }) { first, _ in first }
+        for reference in references { try reference.check(among: lines) }
     }
 
     private mutating func read(_ file: String) throws {
@@ -193,6 +201,7 @@ struct ConfigurationFile {
             }
             configuration.places["line \(line.number)"] = "\(place): line \(line.number)"
             if reader.namesTimeZone { configuration.linesWithTimeZone.insert(configuration.gateway.lines.count) }
+            references += reader.references
             directoriesOfLines += line.directories.map { ($0, reader.placeOfDirectories) }
             configuration.gateway.lines.append(line)
         }

@@ -13,7 +13,7 @@ struct LineKey: Sendable {
     /// As it is written.
     var name: String { String(path.split(separator: ".").last ?? "") }
 
-    static let all: [LineKey] = line + features + refusals + recents + sound + media + groups + trunk
+    static let all: [LineKey] = line + features + refusals + recents + sound + menu + queue + media + groups + trunk
 
     private static let namesByGroup = Dictionary(grouping: all, by: \.group).mapValues { $0.map(\.name) }
 
@@ -74,6 +74,50 @@ struct LineKey: Sendable {
             "record", "folder|pattern", .unset("nothing is recorded"),
             "the files that calls are recorded in, as `{date}-{time}-{caller}.opus`"),
         LineKey("hold-music", "file|theirs|silence", .value("silence"), "the sound for a far end that somebody of the line puts on hold"),
+    ]
+
+    private static let menu: [LineKey] = [
+        LineKey("menu", "{ … }", .unset("none"), "the prompt and the choices of `application: menu`"),
+        LineKey("menu.greeting", "file|{ … }", .unset("none"), "played once, before the first prompt; written as `prompt` is"),
+        LineKey("menu.prompt", "file|{ … }", .needed, "the sound that is played each time that digits are expected: a file, or a text"),
+        LineKey("menu.prompt.file", "file", .unset("none"), "the file, WAV or Ogg Opus"),
+        LineKey("menu.prompt.say", "text", .unset("none"), "a text that `speech.command` speaks, once"),
+        LineKey("menu.invalid", "file|{ … }", .unset("none"), "played after digits that no choice has"),
+        LineKey("menu.unavailable", "file|{ … }", .unset("none"), "played when whom a choice calls was not reached"),
+        LineKey(
+            "menu.choices", "{ … }", .needed,
+            "what digits lead to: `hang-up`, `repeat`, `back`, `hook` (the decision hook is asked), or one of the keys below"),
+        LineKey("menu.choices.line", "number", .unset("none"), "a line is called, as if the caller had dialled it"),
+        LineKey("menu.choices.mailbox", "number", .unset("none"), "a line with `application: record` is called"),
+        LineKey("menu.choices.trunk", "number", .unset("none"), "a number is called over the trunk of this line"),
+        LineKey("menu.choices.number", "number", .unset("none"), "the number that is called over `trunk`"),
+        LineKey("menu.choices.menu", "{ … }", .unset("none"), "another level, with the same keys as `menu`"),
+        LineKey("menu.timeout", "seconds", .value("5"), "how long the first digit may take after the prompt"),
+        LineKey("menu.digit-timeout", "seconds", .value("3"), "how long each further digit may take, where a longer choice begins so"),
+        LineKey("menu.retries", "0-10", .value("2"), "how often the prompt is played again after none or wrong digits"),
+        LineKey("menu.barge-in", "true|false", .value("true"), "whether a digit ends the prompt; otherwise digits during it are lost"),
+        LineKey(
+            "menu.otherwise", "choice", .value("hang-up"),
+            "what follows after that: as a choice, but for `repeat`, `back` and `menu`"),
+    ]
+
+    private static let queue: [LineKey] = [
+        LineKey("queue", "{ … }", .unset("none"), "the members of `application: queue`, and what callers hear while they wait"),
+        LineKey("queue.members", "[numbers]", .needed, "lines with devices, and trunks"),
+        LineKey(
+            "queue.strategy", QueueSettings.Strategy.allCases.map(\.rawValue).joined(separator: "|"), .value("all"),
+            "which free members ring for the first caller"),
+        LineKey("queue.ring", "seconds", .value("20"), "how long they ring before others do"),
+        LineKey("queue.pause", "seconds", .value("5"), "how long a member who did not answer is left alone"),
+        LineKey("queue.greeting", "file|{ … }", .unset("none"), "played once; written as `menu.prompt` is"),
+        LineKey("queue.music", "file|{ … }", .unset("silence"), "played while callers wait"),
+        LineKey(
+            "queue.position", "{ … }|[files]", .unset("none"),
+            "`{ say: \"You are number {position}.\" }`, for the first ten, or a file for the first caller, one for the second, …"),
+        LineKey("queue.every", "seconds", .value("30"), "how often the position is said"),
+        LineKey("queue.length", "number", .value("100"), "callers that wait at a time"),
+        LineKey("queue.wait", "seconds|none", .value("none"), "how long a caller may wait"),
+        LineKey("queue.overflow", "choice", .value("hang-up"), "what follows for one more, or after that time: as `menu.otherwise`"),
     ]
 
     private static let media: [LineKey] = [

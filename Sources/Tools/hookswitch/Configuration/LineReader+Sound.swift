@@ -37,16 +37,31 @@ extension LineReader {
     mutating func finishApplication(of line: inout LineConfiguration) throws {
         guard case .application(var application) = line.endpoint else {
             guard sound == nil, loops == nil else { throw takesNoSound(line) }
+            guard menu == nil else { throw takesNoMenu(line) }
+            guard queue == nil else { throw takesNoQueue(line) }
             return
         }
-        (application.sound, application.loops) = (sound, loops ?? false)
+        (application.sound, application.loops, application.menu) = (sound, loops ?? false, menu)
+        application.queue = queue
         switch application.defect(loops: loops, isRecorded: line.recording != nil) {
         case .needsSound: throw error("line \(line.number) plays back, and needs a 'file'")
         case .needsRecording: throw error("line \(line.number) takes messages, and needs a folder to 'record' them in")
         case .doesNotLoop: throw error("line \(line.number): 'loop' is for an application that plays back")
         case .takesNoSound: throw takesNoSound(line)
+        case .needsMenu: throw error("line \(line.number) plays a menu, and needs a 'menu' of a 'prompt' and 'choices'")
+        case .takesNoMenu: throw takesNoMenu(line)
+        case .needsQueue: throw error("line \(line.number) is a queue, and needs a 'queue' with 'members'")
+        case .takesNoQueue: throw takesNoQueue(line)
         case nil: line.endpoint = .application(application)
         }
+    }
+
+    private func takesNoMenu(_ line: LineConfiguration) -> ConfigurationError {
+        error("line \(line.number): 'menu' is for a line with 'application: menu'")
+    }
+
+    private func takesNoQueue(_ line: LineConfiguration) -> ConfigurationError {
+        error("line \(line.number): 'queue' is for a line with 'application: queue'")
     }
 
     private func takesNoSound(_ line: LineConfiguration) -> ConfigurationError {

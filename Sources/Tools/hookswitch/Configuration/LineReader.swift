@@ -16,6 +16,12 @@ struct LineReader {
     var sound: WAV?, loops: Bool?
     /// The line's schedule has a time zone of its own.
     var namesTimeZone = false
+    /// The menu that the line's application plays.
+    var menu: Menu?
+    /// The queue that callers of the line wait in.
+    var queue: QueueSettings?
+    /// Lines that it names.
+    var references: [LineReference] = []
     /// The place at which its directories are named.
     var placeOfDirectories = ""
 
@@ -36,6 +42,7 @@ struct LineReader {
             try apply(name, value, node, to: &line)
         }
         try finishApplication(of: &line)
+        for index in references.indices { references[index].line = line.number }
         try check(line)
         return line
     }
@@ -77,6 +84,8 @@ struct LineReader {
         case "handles": line.handles = Set(try items(node, value).map { try $0.handleType })
         case "file": sound = try readSound(value)
         case "loop": loops = try value.flag
+        case "menu": menu = try menu(node, value)
+        case "queue": queue = try queue(node, value)
         case "record": line.recording = try recordingPlace(value)
         case "hold-music":
             line.holdMusic =
@@ -146,7 +155,7 @@ struct LineReader {
         return script
     }
 
-    private func item(_ key: Node, _ group: String, _ node: Node) -> SettingValue {
+    func item(_ key: Node, _ group: String, _ node: Node) -> SettingValue {
         SettingValue(scalars: [node.scalar?.string ?? ""], place: "\(file):\(key.mark?.line ?? 0): \(group).\(key.string ?? "")")
     }
 

@@ -107,6 +107,11 @@ extension Setting {
             help: "what becomes of a call when the hook does not decide: reject 503, number 9196"
         ) { $0.hook.standard = try $1.decision },
         Setting(
+            path: "speech.command", takes: "words", default: .value(PromptSpeaker.standard.joined(separator: " ")),
+            help:
+                "the command that speaks texts of menus, once: it writes WAV to {file}, or without that word to standard output; no shell"
+        ) { _, value in _ = try value.speechCommand },
+        Setting(
             path: "log.level", takes: "level", default: .value("info"),
             help: "debug (each SIP message), info (each call and registration), notice, warning, error or critical; trace is as debug"
         ) { $0.log.level = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"]) },

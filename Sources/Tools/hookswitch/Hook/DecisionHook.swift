@@ -24,7 +24,7 @@ struct HookSettings {
 final class DecisionHook: CallDecider {
     private struct Body: Encodable {
         let callID, from, to, dialled: String
-        let line, trunk, userAgent: String?
+        let line, trunk, userAgent, digits: String?
         let source: String
     }
 
@@ -79,7 +79,7 @@ final class DecisionHook: CallDecider {
         let body = Body(
             callID: question.callID.description, from: question.from.description, to: question.to.description,
             dialled: question.dialled.description, line: question.callingLine?.description, trunk: question.trunk?.description,
-            userAgent: question.userAgent?.description, source: "\(question.source)")
+            userAgent: question.userAgent?.description, digits: question.digits?.description, source: "\(question.source)")
         guard let json = try? JSONEncoder().encode(body) else {
             return (CallVerdict(standard, defaultCause: "the call cannot be written as JSON"), nil)
         }
