@@ -86,6 +86,13 @@ need_python() {
 # need_python_clients: WebRTC, pjsip's telephone and a driver of browsers for the tests.
 need_python_clients() { need_python .build/clients aiortc,pjsua2,selenium,axe_core_python aiortc==1.16.0 pjsua2-python==2.15.1.post1 selenium==4.51.0 axe-core-python==0.1.0; }
 
+# need_sipjs: SIP.js, as a page of others has it, from a package that carries it. Nothing else of the package is used.
+need_sipjs() {
+    compgen -G '.build/clients/lib/python3*/site-packages/odoo/addons/voip_oca/static/lib/sip.js' >/dev/null && return 0
+    say "installing SIP.js"
+    .build/clients/bin/pip install --quiet --disable-pip-version-check --no-deps odoo-addon-voip-oca==19.0.1.0.2 || fail "could not install SIP.js"
+}
+
 # need_api_checkers: what reads the documents of the control interface; its Python in api_python.
 need_api_checkers() {
     # shellcheck disable=SC2034  # by those that source this

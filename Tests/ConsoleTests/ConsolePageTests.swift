@@ -15,7 +15,9 @@ extension RealTime {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let tokens = AccessTokenFile(path: folder.appending(path: "tokens.json").path)
             try tokens.write([AccessToken.make(name: "a", scopes: [.read], lines: nil, expires: nil).kept])
-            server = try ControlServer(path: nil, addresses: [anyLoopbackPort], tokens: tokens, version: "1.2.3")
+            server = try ControlServer(
+                path: nil, addresses: [anyLoopbackPort], tokens: tokens, phone: PhoneServer(domain: "pbx.test", ws: 5066, wss: 5067),
+                version: "1.2.3")
         }
 
         private func ask(_ path: String, _ method: String = "GET", _ fields: String = "") throws -> (head: String, body: String) {
@@ -35,7 +37,7 @@ extension RealTime {
         }
 
         @Test func `each import of a script leads to a file, and nothing to another server`() throws {
-            let names = Set(ConsolePage.all.map(\.name))
+            let names = Set(ConsolePage.all.map(\.name) + ["phone.json"])
             for page in ConsolePage.all {
                 let text = String(decoding: page.content, as: UTF8.self)
                 for found in text.matches(of: /from "\.\/([^"]+)"|"\/console\/([^"]+)"/) {
@@ -58,6 +60,24 @@ extension RealTime {
             }
             #expect(try ask("/", "POST", "Content-Length: 0\r\n").head.hasPrefix("HTTP/1.1 405"))
             #expect(try ask("/", "GET", "Origin: https://elsewhere.test\r\n").head.hasPrefix("HTTP/1.1 403"))
+        }
+
+        @Test func `the telephone may connect to the gateway's own WebSockets, and to nothing else`() throws {
+            let page = try ask("/phone"), other = try ask("/")
+            #expect(page.head.hasPrefix("HTTP/1.1 200") && page.body.contains("/console/phone.js"))
+            #expect(page.head.contains("connect-src 'self' ws://localhost:5066 wss://localhost:5067; base-uri 'none'"))
+            #expect(other.head.contains("connect-src 'self'; base-uri 'none'"))
+            #expect(try ask("/console/phone.json").body == #"{"domain":"pbx.test","ws":5066,"wss":5067}"#)
+            #expect(try ask("/phone/other").head.hasPrefix("HTTP/1.1 404") || ask("/phone/other").head.hasPrefix("HTTP/1.1 401"))
+        }
+
+        @Test(arguments: ["*", "x;script-src", "a b", "'none'", "[::1]", ""]) func `a host that is no name is no source`(host: String)
+            throws
+        {
+            let visitor = try Visitor(to: try #require(server.addresses.first))
+            visitor.write("GET /phone HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+            let head = try #require(visitor.readToEnd())
+            #expect(head.hasPrefix("HTTP/1.1 400") || head.contains("connect-src 'self'; base-uri"), "\(head)")
         }
 
         @Test func `a browser that has a file gets it not again`() throws {

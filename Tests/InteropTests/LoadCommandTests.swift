@@ -98,5 +98,22 @@ extension Strains {
             #expect(program.lines.all.contains { $0.hasPrefix("left behind  nothing") }, "\(program.transcript)")
             try await gateway.stop()
         }
+
+        @Test func `a browser sees the run while it lasts, and then its report`() async throws {
+            let gateway = try await Gateway.start(), ports = try await Ports.take(1)
+            let load = try Program(
+                Place.hookswitch,
+                [
+                    "load", "sip:9196@\(gateway.address)", "--rate", "5", "--calls", "50", "--talk-time", "2", "--expect", "echo", "--web",
+                    "127.0.0.1:\(ports[0])",
+                ])
+            defer { load.kill() }
+            try await load.line(containing: "the run is shown at http://127.0.0.1:\(ports[0])/")
+            let page = try Program(Place.python, [Place.scenario("load.py"), "http://127.0.0.1:\(ports[0])/", Place.screenshots])
+            defer { page.kill() }
+            #expect(try await page.exitCode(within: .seconds(90)) == 0 && page.lines.all.last == "DONE", "\(page.transcript)")
+            #expect(try await load.exitCode(within: .seconds(30)) == 0, "\(load.transcript)")
+            try await gateway.stop().expectNothingLeft()
+        }
     }
 }

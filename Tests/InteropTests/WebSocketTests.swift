@@ -40,5 +40,27 @@ extension Calls {
             let journal = try await gateway.stop()
             #expect(journal.all("register.expired").first?.text("reason") == "the connection ended")
         }
+
+        @Test(arguments: ["calls", "called"]) func `a page with SIP.js as it comes has its calls`(scene: String) async throws {
+            var setup = Gateway.Setup()
+            (setup.usesWebSockets, setup.lines) = (
+                true,
+                ["1001", "1002"].map {
+                    "{ number: \"\($0)\", password: secret-\($0), srtp: required, srtp-keying: dtls, ice: lite }"
+                } + [#"{ number: "1003", password: secret-1003 }"#, #"{ number: "9196", application: echo, srtp: optional }"#]
+            )
+            let gateway = try await Gateway.start(setup)
+            let page = try Program(
+                Place.python,
+                [
+                    Place.scenario("sipjs.py"), scene, "ws://127.0.0.1:\(gateway.webSocketPort)", gateway.address, Place.hookswitch,
+                    Place.screenshots,
+                ])
+            defer { page.kill() }
+            #expect(try await page.exitCode(within: .seconds(120)) == 0 && page.lines.all.last == "DONE", "\(page.transcript)")
+            let journal = try await gateway.stop()
+            journal.expectNothingLeft()
+            if scene == "calls" { #expect(journal.all("dtmf.received").compactMap { $0.text("digits") } == ["5", "7"]) }
+        }
     }
 }

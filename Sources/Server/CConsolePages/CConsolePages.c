@@ -35,8 +35,41 @@ static const unsigned char live_js[] = {
 static const unsigned char main_js[] = {
 #embed "pages/main.js"
 };
+static const unsigned char phone_card_js[] = {
+#embed "pages/phone-card.js"
+};
+static const unsigned char phone_ringer_js[] = {
+#embed "pages/phone-ringer.js"
+};
+static const unsigned char phone_css[] = {
+#embed "pages/phone.css"
+};
+static const unsigned char phone_html[] = {
+#embed "pages/phone.html"
+};
+static const unsigned char phone_js[] = {
+#embed "pages/phone.js"
+};
 static const unsigned char server_js[] = {
 #embed "pages/server.js"
+};
+static const unsigned char sip_agent_js[] = {
+#embed "pages/sip-agent.js"
+};
+static const unsigned char sip_call_js[] = {
+#embed "pages/sip-call.js"
+};
+static const unsigned char sip_connection_js[] = {
+#embed "pages/sip-connection.js"
+};
+static const unsigned char sip_digest_js[] = {
+#embed "pages/sip-digest.js"
+};
+static const unsigned char sip_media_js[] = {
+#embed "pages/sip-media.js"
+};
+static const unsigned char sip_message_js[] = {
+#embed "pages/sip-message.js"
 };
 static const unsigned char trunks_js[] = {
 #embed "pages/trunks.js"
@@ -59,7 +92,18 @@ static const struct console_page pages[] = {
     PAGE("lines.js", lines_js),
     PAGE("live.js", live_js),
     PAGE("main.js", main_js),
+    PAGE("phone-card.js", phone_card_js),
+    PAGE("phone-ringer.js", phone_ringer_js),
+    PAGE("phone.css", phone_css),
+    PAGE("phone.html", phone_html),
+    PAGE("phone.js", phone_js),
     PAGE("server.js", server_js),
+    PAGE("sip-agent.js", sip_agent_js),
+    PAGE("sip-call.js", sip_call_js),
+    PAGE("sip-connection.js", sip_connection_js),
+    PAGE("sip-digest.js", sip_digest_js),
+    PAGE("sip-media.js", sip_media_js),
+    PAGE("sip-message.js", sip_message_js),
     PAGE("trunks.js", trunks_js),
     PAGE("words.js", words_js),
 };

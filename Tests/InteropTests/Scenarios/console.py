@@ -4,39 +4,16 @@ Chromium, without a window. Prints DONE at the end; an assertion that does not h
 """
 import pathlib, socket, subprocess, sys, time
 import axe_core_python
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
+import chromium
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
 scene, url, server, hookswitch, folder, *rest = sys.argv[1:]
 shots = pathlib.Path(folder)
 shots.mkdir(parents=True, exist_ok=True)
 
 
-def browser(language="en"):
-    options = Options()
-    options.binary_location = "/usr/bin/chromium"
-    for word in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900", f"--lang={language}"]:
-        options.add_argument(word)
-    options.add_experimental_option("prefs", {"intl.accept_languages": language})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-
-
 def until(what, condition, seconds=20):
-    """Waits for a condition of the page."""
-    def holds(page):
-        try:
-            return condition(page)
-        except Exception:
-            return False
-    try:
-        return WebDriverWait(page, seconds, poll_frequency=0.05).until(holds)
-    except Exception:
-        page.save_screenshot(str(shots / "failed.png"))
-        raise AssertionError(f"{what}; the page shows:\n{page.find_element(By.TAG_NAME, 'body').text}\n{page.get_log('browser')}")
+    return chromium.until(page, shots, what, condition, seconds)
 
 
 def all_of(selector):
@@ -58,14 +35,36 @@ def press(words, inside=None):
     next(b for b in (inside or page).find_elements(By.TAG_NAME, "button") if b.text == words).click()
 
 
-def call(number, seconds):
-    return subprocess.Popen([hookswitch, "call", number, "--server", server, "--duration", str(seconds)], stdout=subprocess.DEVNULL)
+def call(number, seconds, *words):
+    return subprocess.Popen([hookswitch, "call", number, "--server", server, "--duration", str(seconds), *words], stdout=subprocess.DEVNULL)
+
+
+def says(*words):
+    """One of these: an act may be done before it is answered, or under way."""
+    seen = []
+
+    def holds(_):
+        text = page.find_element(By.CSS_SELECTOR, ".message").text
+        if text not in seen:
+            seen.append(text)
+        return any(word in text for word in words)
+    try:
+        until(f"it says '{words}'", holds)
+    except AssertionError as error:
+        raise AssertionError(f"it said {seen}: {error}")
+
+
+def write(selector, text):
+    field = page.find_element(By.CSS_SELECTOR, selector)
+    field.clear()
+    field.send_keys(text)
+    return field
 
 
 def quiet():
     """Nothing went wrong in the page, but what was refused on purpose."""
-    severe = [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE" and "401" not in entry["message"]]
-    assert not severe, severe
+    faults = chromium.severe(page)
+    assert not faults, faults
 
 
 def calls():
@@ -98,15 +97,69 @@ def calls():
 
     go("calls", "Calls now 0")
     until("it is among those that ended", lambda _: "9196" in rows(2)[0].text)
-    for view, heading in [("lines", "Lines"), ("trunks", "Trunks"), ("events", "Events"), ("server", "Server"), ("recents/1001", "Recent calls of 1001")]:
-        go(view, heading)
-        if view == "lines":
-            until("a line", lambda _: any("Alice" in row.text for row in rows()))
-            all_of("input[type=checkbox]")[0].click()
-            until("Do Not Disturb is on", lambda _: "Do Not Disturb: done" in page.find_element(By.CSS_SELECTOR, ".message").text)
-        if view == "events":
-            until("the events", lambda _: any("line.dnd" in row.text for row in rows()))
-        page.save_screenshot(str(shots / f"{view.split('/')[0]}.png"))
+
+
+def views():
+    """Each view shows what there is, and does what is asked."""
+    page.get(url)
+    until("it is live", lambda _: page.find_element(By.CSS_SELECTOR, ".state").text == "live")
+    device = subprocess.Popen([hookswitch, "answer", "--register", "1001", "--password", "secret-1001", "--server", server], stdout=subprocess.DEVNULL)
+    go("lines", "Lines")
+    until("the device of the line", lambda _: any("Alice" in row.text and "sip:1001@" in row.text and "s left" in row.text for row in rows()))
+    page.save_screenshot(str(shots / "lines.png"))
+    write("#start-line", "1001")
+    write("#start-to", "9196").send_keys("\n")
+    says("Start a call: under way", "Start a call: done")
+    go("calls", "Calls now")
+    until("the call that was begun", lambda _: any("1001" in row.text and "connected" in row.text for row in rows()))
+    write("#filter", "zzz")
+    until("no call suits the filter", lambda _: not rows())
+    write("#filter", "1001")
+    until("this one does", lambda _: rows())
+    link = next(row for row in rows() if "9196" in row.text and "connected" in row.text).find_element(By.TAG_NAME, "a")
+    link.click()
+    until("the call", lambda _: "connected" in page.find_element(By.CSS_SELECTOR, ".facts").text)
+    write("#digits", "5#").send_keys("\n")
+    says("Digits: done")
+    press("Hold")
+    says("Hold: done")
+    press("Resume")
+    says("Resume: done")
+    press("Hang up")
+    says("Hang up: done")
+    go("recents/1001", "Recent calls of 1001")
+    until("the call of the line", lambda _: any("9196" in row.text for row in rows()))
+    page.save_screenshot(str(shots / "recents.png"))
+    press("Call back", rows()[0])
+    says("Call back: under way", "Call back: done")
+    go("lines", "Lines")
+    next(box for box in all_of("input[type=checkbox]") if "1002" in box.get_attribute("aria-label")).click()
+    says("Do Not Disturb: done")
+    until("it stays", lambda _: next(box for box in all_of("input[type=checkbox]") if "1002" in box.get_attribute("aria-label")).is_selected())
+    go("events", "Events")
+    until("the events", lambda _: any("line.dnd" in row.text and "1002" in row.text for row in rows()))
+    write("#event-filter", "line.dnd")
+    until("those of the filter alone", lambda _: rows() and all("line.dnd" in row.text for row in rows()))
+    press("Pause")
+    before = len(rows())
+    assert subprocess.run([hookswitch, "call", "1002", "--server", server], stdout=subprocess.DEVNULL).returncode != 0
+    assert len(rows()) == before, "it goes on though it is paused"
+    page.save_screenshot(str(shots / "events.png"))
+    go("trunks", "Trunks")
+    until("the trunk, which is down", lambda _: "carrier" in rows()[0].text and "down" in rows()[0].text and "bad" in rows()[0].get_attribute("class"))
+    page.save_screenshot(str(shots / "trunks.png"))
+    go("server", "Server")
+    until("its facts", lambda _: "0.1.0" in page.find_element(By.CSS_SELECTOR, ".facts").text)
+    until("its rates", lambda _: len({point.split(",")[1] for point in all_of(".chart polyline.connected")[0].get_attribute("points").split()}) > 1)
+    page.save_screenshot(str(shots / "server.png"))
+    press("Read the configuration again")
+    says("Read the configuration again: ")
+    press("Drain")
+    page.switch_to.alert.accept()
+    says("Drain: ")
+    assert call("9196", 1).wait(20) != 0, "it takes calls though it drains"
+    device.terminate()
+    device.wait(20)
     quiet()
 
 
@@ -168,6 +221,8 @@ def hostile():
         page.execute_script("const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s)")
         assert page.execute_script("return typeof hacked") == "undefined", "the policy lets scripts of others run"
         send("BYE", 2, tag, branch="c")
+        go("calls", "Calls now 0")
+        until("a call that nothing was heard of stands out", lambda _: "bad" in rows(2)[0].get_attribute("class"))
 
 
 def login():
@@ -217,9 +272,9 @@ def german():
     assert page.execute_script("return document.documentElement.lang") == "de"
 
 
-page = browser("de" if scene == "german" else "en")
+page = chromium.browser("de" if scene == "german" else "en")
 try:
-    {"calls": calls, "accessible": accessible, "hostile": hostile, "login": login, "restart": restart, "german": german}[scene]()
+    {"calls": calls, "views": views, "accessible": accessible, "hostile": hostile, "login": login, "restart": restart, "german": german}[scene]()
     print("DONE", flush=True)
 finally:
     page.quit()

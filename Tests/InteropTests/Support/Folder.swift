@@ -39,6 +39,9 @@ enum Place {
     /// The Python that `scripts/test` installs aiortc and pjsua2 into.
     static let python = tests.deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/clients/bin/python").path
 
+    /// The pictures of pages, which people look at.
+    static let screenshots = tests.deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/screenshots").path
+
     /// A certificate or key of the tests.
     static func certificate(_ name: String) -> String { corpus.appending(path: "certificates").appending(path: name).path }
 

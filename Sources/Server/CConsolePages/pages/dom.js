@@ -39,6 +39,22 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Puts other rows into a table. A row that says the same stays, with its focus and with a click that is under way. */
+export function replaceRows(body, rows) {
+  rows.forEach((row, index) => {
+    const old = body.children[index];
+    if (!old) return body.append(row);
+    if (old.isEqualNode(row) && checks(old) === checks(row)) return;
+    const focused = controls(old).indexOf(document.activeElement);
+    old.replaceWith(row);
+    controls(row)[focused]?.focus();
+  });
+  while (body.children.length > rows.length) body.lastElementChild.remove();
+}
+
+const controls = row => [...row.querySelectorAll("a, button, input")];
+const checks = row => controls(row).map(({ checked }) => Number(checked ?? 0)).join("");
+
 /** A table with a caption for screen readers. */
 export function table(caption, heads, body) {
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },

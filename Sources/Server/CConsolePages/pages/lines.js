@@ -1,6 +1,6 @@
 // Lines and their devices, and the recent calls of a line.
 import { get, linePath } from "./api.js";
-import { el, foreign, table } from "./dom.js";
+import { el, foreign, replaceRows, table } from "./dom.js";
 import { date, t } from "./words.js";
 
 export function showLines(place, page) {
@@ -11,7 +11,7 @@ export function showLines(place, page) {
   async function draw() {
     const { lines } = await get("/v1/lines").catch(() => ({ lines: null }));
     if (!lines) return;
-    body.replaceChildren(...lines.map(line => el("tr", {},
+    replaceRows(body, lines.map(line => el("tr", { "data-row": line.number },
       el("td", {}, foreign(line.number)), el("td", {}, foreign(line.name ?? "–")), el("td", {}, line.kind),
       el("td", {}, line.kind !== "devices" ? "–" : line.devices.length === 0 ? t("noDevices") : el("ul", {}, line.devices.map(device =>
         el("li", {}, foreign(device.contact), " ", el("span", { class: "quiet" }, foreign(device.agent ?? ""), " ", t("expires", device.expires)))))),
@@ -54,7 +54,7 @@ export function showRecents(place, page, number) {
   async function draw() {
     const { recents } = await get(linePath(number, "/recents")).catch(() => ({ recents: [] }));
     none.hidden = recents.length > 0;
-    body.replaceChildren(...recents.map(recent => el("tr", {},
+    replaceRows(body, recents.map(recent => el("tr", { "data-row": recent.id },
       el("td", {}, date(recent.began)), el("td", {}, t(recent.direction)), el("td", {}, foreign(recent.name ?? recent.handle)),
       el("td", {}, recent.outcome), el("td", {}, recent.reason),
       el("td", { class: "acts" }, page.button(t("callBack"), "control", () =>

@@ -99,6 +99,12 @@ export class Live {
       case "media.opened": this.#change(call, { codec: event.data.codec ?? call?.codec }); break;
       case "media.started": this.#change(call, { flows: true, quality: undefined }); break;
       case "media.stopped": this.#change(call ?? this.ended.find(({ id }) => id === event.call), { flows: false, quality: quality(event.data) }); break;
+      case "media.closed":
+        if (event.data.received !== undefined) {
+          const media = { received: Number(event.data.received), sent: Number(event.data.packets) };
+          this.#change(call ?? this.ended.find(({ id }) => id === event.call), { media });
+        }
+        break;
       case "call.ended": this.#count("ended", event); this.#end(call, event); break;
     }
     this.#tell();

@@ -61,7 +61,7 @@ let page = null, shown = null;
 function frame() {
   const state = el("span", { class: "state", role: "status" });
   const main = el("main", { id: "content", tabindex: "-1" });
-  const links = inMenu.map(name => el("a", { href: `#/${name}` }, t(name)));
+  const links = [...inMenu.map(name => el("a", { href: `#/${name}` }, t(name))), el("a", { href: "/phone" }, t("phone"))];
   document.body.replaceChildren(
     el("a", { href: "#content", class: "skip", onclick: event => { event.preventDefault(); main.focus(); } }, t("skip")),
     el("header", {},

@@ -1,6 +1,6 @@
 // Trunks: whether each can be reached, and how full it is.
 import { get } from "./api.js";
-import { el, foreign, table } from "./dom.js";
+import { el, foreign, replaceRows, table } from "./dom.js";
 import { refreshed } from "./lines.js";
 import { t } from "./words.js";
 
@@ -12,7 +12,7 @@ export function showTrunks(place, page) {
   async function draw() {
     const { trunks } = await get("/v1/trunks").catch(() => ({ trunks: [] }));
     none.hidden = trunks.length > 0;
-    body.replaceChildren(...trunks.map(trunk => el("tr", { class: trunk.state === "up" ? null : "bad" },
+    replaceRows(body, trunks.map(trunk => el("tr", { class: trunk.state === "up" ? null : "bad" },
       el("td", {}, foreign(trunk.line)), el("td", {}, foreign(trunk.name ?? "–")), el("td", {}, trunk.state),
       el("td", {}, [trunk.registration, trunk.registrationStatus].filter(Boolean).join(" ")),
       el("td", { class: "number" }, t("ofCalls", trunk.calls, trunk.maximumCalls)),

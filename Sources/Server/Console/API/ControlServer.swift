@@ -21,16 +21,18 @@ public final class ControlServer: Sendable {
     ///   - tokens: of those who may ask over TCP; nil: there are none.
     ///   - origins: of pages besides its own that may open a WebSocket, as `https://console.example.test`.
     ///   - journal: the file whose end readers may go on in, before the gateway writes to it; nil: there is none.
+    ///   - phone: what the page of the telephone registers at.
     ///   - version: of the program.
     public init(
         path: String?, addresses: [SocketAddress], tls: TLSContexts? = nil, tokens: AccessTokenFile? = nil, origins: Set<String> = [],
-        journal: String? = nil, version: String
+        journal: String? = nil, phone: PhoneServer = PhoneServer(domain: "localhost"), version: String
     ) throws(SocketError) {
         let endpoints =
             (path.map { [HTTPServer.Endpoint.local(path: $0)] } ?? []) + addresses.map { tls == nil ? .tcp($0) : .tls($0) }
         lane = try Lane(label: "control", isPatient: true) { lane, _ throws(SocketError) in
             try ControlHost(
-                endpoints, tls: tls, access: AccessControl(tokens, origins: OriginRule(others: origins)), version: version, on: lane)
+                endpoints, tls: tls, access: AccessControl(tokens, origins: OriginRule(others: origins)), phone: phone, version: version,
+                on: lane)
         }
         feed = EventFeed { [weak lane] delay in
             guard delay > .zero else { return lane?.post { host, now in host.drain(at: now) } ?? () }
@@ -86,12 +88,13 @@ final class ControlHost: LaneResident {
     var feed: EventFeed?
 
     init(
-        _ endpoints: [HTTPServer.Endpoint], tls: TLSContexts?, access: sending AccessControl, version: String, on lane: Lane<ControlHost>
+        _ endpoints: [HTTPServer.Endpoint], tls: TLSContexts?, access: sending AccessControl, phone: PhoneServer, version: String,
+        on lane: Lane<ControlHost>
     ) throws(SocketError) {
         let api = ControlAPI(version: version, access: access) { [weak lane] work in lane?.post { host, now in work(host.api, now) } }
         self.api = api
         var routes = api.routes
-        ConsoleRoutes.add(to: &routes)
+        ConsoleRoutes.add(to: &routes, phone)
         server = try HTTPServer(
             endpoints, tls: tls, routes: routes, isCompressing: true, refusal: { Problem(unanswered: $0).reply },
             admit: { access.decide($0) }, on: lane)

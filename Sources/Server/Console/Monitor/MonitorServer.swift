@@ -26,13 +26,18 @@ public final class MonitorServer: Sendable {
     /// - Parameters:
     ///   - paths: those that there are.
     ///   - notFound: said of every other.
+    ///   - idleTimeout: the time for which a connection stays open between requests.
     ///   - answer: to a GET of a path; called on the server's lane.
     public init(
-        listening address: SocketAddress, _ paths: [String], notFound: String, answer: @escaping @Sendable (String) -> HTTPReply
+        listening address: SocketAddress, _ paths: [String], notFound: String, idleTimeout: Duration = .seconds(60),
+        answer: @escaping @Sendable (String) -> HTTPReply
     ) throws(SocketError) {
+        var limits = Self.limits
+        limits.idleTimeout = idleTimeout
+        let bounds = limits
         lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in
             try HTTPServer(
-                [.tcp(address)], routes: Self.routes(paths, answer), limits: Self.limits,
+                [.tcp(address)], routes: Self.routes(paths, answer), limits: bounds,
                 refusal: { $0 == .notFound ? HTTPReply(.notFound, text: notFound) : HTTPReply($0) }, on: lane)
         }
         self.address = lane.sync { server, _ in server.addresses[0] } ?? address

@@ -21,9 +21,11 @@ struct ConsolePage: Sendable {
     static let all: [ConsolePage] = (0...).lazy.map { console_page_at($0) }.prefix { $0 != nil }.compactMap { $0.map { .init($0.pointee) } }
 
     /// The whole of it, or 304 where the browser has it already.
-    func reply(to request: IncomingRequest) -> HTTPReply {
+    ///
+    /// - Parameter sources: what else than its own server the page may connect to, each behind a blank.
+    func reply(to request: IncomingRequest, connectingTo sources: String = "") -> HTTPReply {
         var fields = Self.fields
-        fields[.eTag] = tag
+        (fields[.eTag], fields[.contentSecurityPolicy]) = (tag, Self.policy(connectingTo: sources))
         if let tags = request.head.headerFields[.ifNoneMatch], tags.contains(tag) { return HTTPReply(.notModified, fields: fields) }
         return HTTPReply(.ok, body: content, type: type, fields: fields)
     }
@@ -39,27 +41,33 @@ struct ConsolePage: Sendable {
     }
 
     /// The page runs scripts of its own alone, asks its own server alone, and stands in no other page.
-    private static let fields: HTTPFields = [
-        .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",
-        .contentSecurityPolicy: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
-            + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ]
+    private static func policy(connectingTo sources: String) -> String {
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
+            + "connect-src 'self'\(sources); base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    }
+
+    private static let fields: HTTPFields = [.cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
 }
 
-/// The paths of the web console: the page at `/`, and its parts.
+/// The paths of the web console: the page at `/`, the telephone at `/phone`, and their parts.
 enum ConsoleRoutes {
     static let folder = "console"
+    private static let pages = ["index.html": "/", "phone.html": "/phone"]
 
-    static func add(to routes: inout HTTPRoutes) {
+    static func add(to routes: inout HTTPRoutes, _ phone: PhoneServer) {
         for page in ConsolePage.all {
-            let path = page.name == "index.html" ? "/" : "/\(folder)/\(page.name)"
-            routes.on(.get, path) { ask, responder in responder.reply(page.reply(to: ask.request), at: ask.now) }
+            routes.on(.get, pages[page.name] ?? "/\(folder)/\(page.name)") { ask, responder in
+                let sources = page.name == "phone.html" ? phone.sources(onHostOf: ask.request) : ""
+                responder.reply(page.reply(to: ask.request, connectingTo: sources), at: ask.now)
+            }
         }
+        routes.on(.get, "/\(folder)/phone.json") { ask, responder in responder.reply(JSONBody.reply(.ok, phone), at: ask.now) }
     }
 
     /// Files without a secret, which whoever reaches the server may have: the page must be there before its login.
     static func isPage(_ request: IncomingRequest) -> Bool {
         let isRead = request.head.method == .get || request.head.method == .head
-        return isRead && (request.target.segments.isEmpty || request.target.segments.first == folder)
+        let segments = request.target.segments
+        return isRead && (segments.isEmpty || segments.first == folder || segments == ["phone"])
     }
 }

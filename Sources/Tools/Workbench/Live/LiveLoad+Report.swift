@@ -21,7 +21,7 @@ extension LiveLoad.Outcome {
         return LoadReport(
             run: run, validity: validity, counts: counts(tally), ratios: ratios(tally), encryption: encryption(tally), machine: .this,
             totals: .init(talkTime: tally.talkTime, packetsSent: tally.packetsSent, packetsReceived: tally.packetsReceived),
-            metrics: metrics(tally), histograms: histograms(tally),
+            metrics: metrics(tally), histograms: tally.histograms,
             findings: Self.findings(tally) + lateCalls(), slo: Self.judged(verdicts ?? [], validity), steps: steps, knee: knee,
             leaks: leaks,
             series: LoadSeries.points(of: state.calls), calls: state.calls.sorted { $0.number < $1.number },
@@ -75,13 +75,6 @@ extension LiveLoad.Outcome {
         Dictionary(uniqueKeysWithValues: LoadMetric.allCases.map { ($0.rawValue, tally[$0].summary) })
     }
 
-    private func histograms(_ tally: LoadTally) -> [String: [Distribution.Step]] {
-        Dictionary(
-            uniqueKeysWithValues: LoadMetric.allCases.compactMap { metric in
-                tally[metric].count > 0 ? (metric.rawValue, tally[metric].steps) : nil
-            })
-    }
-
     private static func findings(_ tally: LoadTally) -> [LoadReport.Found] {
         Finding.Kind.allCases.compactMap { kind in tally.findings[kind].map { LoadReport.Found(kind, $0) } }
     }
@@ -123,6 +116,16 @@ extension LiveLoad.Outcome {
                 isToolLate: state.isToolLate(in: index), slo: slo?.verdicts(on: tally) ?? [], state: outcome,
                 isKept: outcome.flatMap { $0 == .notMeasured ? nil : $0 == .passed })
         }
+    }
+}
+
+extension LoadTally {
+    /// By the names of metrics.
+    var histograms: [String: [Distribution.Step]] {
+        Dictionary(
+            uniqueKeysWithValues: LoadMetric.allCases.compactMap { metric in
+                self[metric].count > 0 ? (metric.rawValue, self[metric].steps) : nil
+            })
     }
 }
 

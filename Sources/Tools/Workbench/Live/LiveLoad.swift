@@ -41,7 +41,7 @@ public final class LiveLoad: Sendable {
     private let settings: LivePhoneSettings
     private let level: ServiceLevel?
     private let phone: LivePhone<LoadClient>
-    private let ledger: LoadLedger
+    let ledger: LoadLedger
 
     /// Binds, and begins.
     /// - Parameter knee: ends the arrivals when a step of the plan has failed this, or could not be offered or measured.

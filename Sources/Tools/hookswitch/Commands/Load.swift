@@ -30,7 +30,8 @@ struct Load: ExplainedCommand {
             Shares of the calls: failed, refused, one_way, silent, cross_talk, encrypted, ser, seer, isa, scr. Calls that are not good fail the run \
             unless a term says how many may be so.
 
-            While it runs: one line on a terminal; --stream has a line of JSON a second, --metrics the figures for Prometheus.
+            While it runs: one line on a terminal; --stream has a line of JSON a second, --metrics the figures for Prometheus, --web a page with the \
+            report's charts.
 
             With --calibrate the tool calls an echo of its own, and tells up to how many calls at a time it sends within a millisecond of the time on this \
             machine. Every report has that number, as far as the run has gone.

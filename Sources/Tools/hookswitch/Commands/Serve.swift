@@ -161,7 +161,7 @@ struct Serve: ExplainedCommand {
         func server(_ path: String?) throws(SocketError) -> ControlServer {
             try ControlServer(
                 path: path, addresses: addresses, tls: tls, tokens: tokens, origins: configuration.control.origins,
-                journal: configuration.journalFile, version: Hookswitch.version)
+                journal: configuration.journalFile, phone: configuration.phoneServer, version: Hookswitch.version)
         }
         do throws(SocketError) { return try server(path) } catch {
             // The socket in the data folder is only a default: not each file system has sockets, and the gateway does without.

@@ -168,6 +168,11 @@ struct ServeConfiguration {
         return settings
     }
 
+    /// The server of the telephone in the web console.
+    var phoneServer: PhoneServer {
+        PhoneServer(domain: gateway.domain.description, ws: webSocket.plain.first?.port, wss: webSocket.secure.first?.port)
+    }
+
     /// Browsers have no certificates of their own to show; nil where there are no secure WebSockets.
     var webSocketTLS: TLSSettings? {
         guard !webSocket.secure.isEmpty else { return nil }

@@ -69,6 +69,7 @@ extension LoadOptions {
             ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--talk-time", talkTime), ("--hold", hold),
             ("--listen", listen),
             ("--target-journal", targetJournal), ("--baseline", results.baseline), ("--metrics", results.metrics),
+            ("--web", results.web),
         ]
         let flags = [
             ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", pace.poisson),

@@ -137,4 +137,9 @@ struct ResultOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Tell Prometheus the figures while the run lasts, at /metrics (default: nobody).", valueName: "address:port"))
     var metrics: String?
+
+    @Option(
+        help: ArgumentHelp("Show the run in a browser while it lasts, and its report then (default: not shown).", valueName: "address:port")
+    )
+    var web: String?
 }

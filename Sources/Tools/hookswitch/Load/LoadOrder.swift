@@ -21,6 +21,8 @@ struct LoadOrder {
     var baseline: EarlierReport?
     /// The address at which metrics are told.
     var metrics: SocketAddress?
+    /// The address at which a browser sees the run.
+    var web: SocketAddress?
     /// For the report.
     var targetText: String
     /// For the echo that a calibration calls; nil: none.
@@ -33,7 +35,8 @@ extension LoadOptions {
         let outputs = try LoadOutputs(
             json: results.json, csv: results.csv, junit: results.junit, html: results.html, stream: results.stream)
         if calibrate { return try calibrationOrder(outputs) }
-        let (baseline, metrics) = (try earlierReport(), try metricsAddress())
+        let baseline = try earlierReport()
+        let metrics = try address(results.metrics, "--metrics", example: 9465), web = try address(results.web, "--web", example: 8090)
         let place = try place()
         var plan = LoadPlan()
         plan.accounts = try accountList()
@@ -62,7 +65,7 @@ extension LoadOptions {
         let settings = try settings(place, &plan)
         return LoadOrder(
             plan: plan, settings: settings, slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid,
-            outputs: outputs, baseline: baseline, metrics: metrics,
+            outputs: outputs, baseline: baseline, metrics: metrics, web: web,
             targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 
@@ -234,12 +237,12 @@ extension LoadOptions {
         return report
     }
 
-    private func metricsAddress() throws -> SocketAddress? {
-        guard let metrics = results.metrics else { return nil }
-        guard let address = SocketAddress(metrics, defaultPort: 0), address.port != 0 else {
-            throw Failure.usage("--metrics takes an address and a port as 127.0.0.1:9465, got '\(metrics)'")
+    private func address(_ text: String?, _ option: String, example: UInt16) throws -> SocketAddress? {
+        guard let text else { return nil }
+        guard let address = SocketAddress(text, defaultPort: 0), address.port != 0 else {
+            throw Failure.usage("\(option) takes an address and a port as 127.0.0.1:\(example), got '\(text)'")
         }
-        try SocketAddress.refuseBothReadings(of: metrics, option: "--metrics")
+        try SocketAddress.refuseBothReadings(of: text, option: option)
         return address
     }
 

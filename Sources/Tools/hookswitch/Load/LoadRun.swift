@@ -23,8 +23,13 @@ struct LoadRun {
         let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
         var process = try order.targetProcess.map(TargetProcess.init)
         let tlsFailure = Mutex<TLSError?>(nil), watch = try LoadWatch(order.outputs, metrics: order.metrics)
+        let web = try order.web.map { try LoadWeb(listening: $0, target: order.targetText, command: Self.command) }
         let signals = HangupSignals(reporter, exitCodeAtOnce: 3), began = Date(),
             load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadProgressReporter(order.plan, reporter)
+        if let web {
+            reporter.say("the run is shown at http://\(web.address)/")
+            web.begin { [level = order.slo] in load.charts(level) }
+        }
         signals.whenAsked {
             stopped.withLock { $0 = true }
             load.stop()
@@ -32,6 +37,7 @@ struct LoadRun {
         let outcome = load.run(every: reporter.isTerminal ? .milliseconds(500) : .seconds(1)) { snapshot in
             progress.tell(snapshot)
             watch.note(snapshot)
+            web?.note(snapshot)
             process?.note(snapshot)
         }
         withExtendedLifetime(signals) {}
@@ -49,6 +55,7 @@ struct LoadRun {
         if let journal { report.leaks?.add(journal.settled()) }
         report.baseline = order.baseline.map { LoadBaseline($0, beside: report) }
         watch.finish(report.verdict)
+        web?.finish(report)
         return report
     }
 

@@ -11,6 +11,8 @@ import Workbench
 ///
 /// Writing has a queue of its own: a reader that does not read holds up nothing, and misses lines.
 final class LoadWatch: Sendable {
+    /// The time for which a reader's connection stays open: the descriptors of a run are counted when it is over, and none is a reader's then.
+    static let idleTimeout = Duration.milliseconds(100)
     /// Lines that wait to be read.
     private static let mostWaiting = 60
 
@@ -29,7 +31,9 @@ final class LoadWatch: Sendable {
         (descriptor, self.shared) = (try outputs.stream?.open(), shared)
         do throws(SocketError) {
             server = try address.map { address throws(SocketError) in
-                try MonitorServer(listening: address, ["/metrics"], notFound: "There is /metrics.\n") { _ in
+                try MonitorServer(
+                    listening: address, ["/metrics"], notFound: "There is /metrics.\n", idleTimeout: Self.idleTimeout
+                ) { _ in
                     Self.answer(shared.snapshot.withLock { $0 })
                 }
             }

@@ -3,7 +3,19 @@ import CallJournal
 // Plots of the page.
 extension LoadPage {
     static func plots(_ report: LoadReport) -> String {
-        let series = report.series, level = report.level
+        let series = report.series
+        let up = Plot(
+            title: "Calls up, and begun a second", unit: "",
+            lines: [
+                .init(name: "up, the most at a time", color: "a", values: series.map { Double($0.active) }),
+                .init(name: "begun/s", color: "b", values: series.map { Double($0.begun) / $0.length }),
+            ])
+        return (LoadText.sampleNote(report).map { "<p>\(Markup.escaped($0))</p>" } ?? "") + "<div class=\"plots\">"
+            + up.figure(length: series.first?.length ?? 1) + qualityPlots(series, report.level) + "</div>"
+    }
+
+    /// Plots of what calls were like, by the time at which they began.
+    static func qualityPlots(_ series: [LoadSeries.Point], _ level: ServiceLevel?) -> String {
         func line(_ name: String, _ color: String, _ value: (LoadSeries.Point) -> Double?) -> Plot.Line {
             Plot.Line(name: name, color: color, values: series.map(value))
         }
@@ -12,9 +24,6 @@ extension LoadPage {
         }
         let causes = Set(series.flatMap(\.failures.keys)).sorted()
         let plots = [
-            plot(
-                "Calls up, and begun a second", "", [],
-                [line("up, the most at a time", "a") { Double($0.active) }, line("begun/s", "b") { Double($0.begun) / $0.length }]),
             plot(
                 "Set-up time", "ms", [.setup], [line("p50", "a", \.setupP50), line("p95", "b", \.setupP95), line("max", "c", \.setupMax)]),
             plot("Loss, mean", "%", [.loss, .lossOut, .lossIn], [line("out", "a", \.lossOut), line("in", "b", \.lossIn)]),
@@ -27,16 +36,14 @@ extension LoadPage {
                     line(cause, ["a", "b", "c"][index % 3]) { Double($0.failures[cause] ?? 0) }
                 }),
         ]
-        return (LoadText.sampleNote(report).map { "<p>\(Markup.escaped($0))</p>" } ?? "") + "<div class=\"plots\">"
-            + plots.map { $0.figure(length: series.first?.length ?? 1) }.joined() + "</div>"
+        return plots.map { $0.figure(length: series.first?.length ?? 1) }.joined()
     }
 
     /// Plots the number of calls in a hundred that were as fast, or as good.
-    static func distributions(_ report: LoadReport) -> String {
-        let level = report.level
+    static func distributions(_ histograms: [String: [Distribution.Step]], _ level: ServiceLevel?) -> String {
         func plot(_ title: String, _ unit: String, _ metrics: [(LoadMetric, String, String)]) -> CumulativePlot {
             let lines = metrics.map { metric, name, color in
-                CumulativePlot.Line(name: name, color: color, steps: report.histograms[metric.rawValue] ?? [])
+                CumulativePlot.Line(name: name, color: color, steps: histograms[metric.rawValue] ?? [])
             }
             return CumulativePlot(title: title, unit: unit, lines: lines, limits: limits(level, metrics.map(\.0)))
         }

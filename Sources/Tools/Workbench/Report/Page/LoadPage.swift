@@ -8,6 +8,15 @@ public enum LoadPage {
         <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
         <title>hookswitch load: \(Markup.escaped(report.run.target))</title>
         <style>\(style)</style></head><body>
+        \(content(report))
+        </body></html>
+
+        """
+    }
+
+    /// The report without the page around it.
+    public static func content(_ report: LoadReport) -> String {
+        """
         <h1>Load on \(Markup.escaped(report.run.target))</h1>
         <p class="quiet">\(Markup.escaped(report.run.began)) · hookswitch \(Markup.escaped(report.run.version)) · <code>\(Markup.escaped(report.run.command))</code><br>\(Markup.escaped(report.machine.text))</p>
         \(banner(report.verdict))
@@ -23,15 +32,13 @@ public enum LoadPage {
         <h2>Over time</h2>
         \(plots(report))
         <h2>Cumulative</h2>
-        \(distributions(report))
+        \(distributions(report.histograms, report.level))
         \(badCalls(report))
         \(leaks(report.leaks))
-        </body></html>
-
         """
     }
 
-    private static let style = """
+    static let style = """
         :root{color-scheme:light dark;--ink:#1b1f24;--quiet:#667;--line:#d5d9e0;--ground:#fff;--card:#f6f7f9;--good:#18794e;--bad:#c62a2f;--warn:#ad5700;--a:#2458c5;--b:#d9730d;--c:#7a3fb5}
         @media(prefers-color-scheme:dark){:root{--ink:#e8eaed;--quiet:#9aa3ad;--line:#3a4048;--ground:#15181c;--card:#1e2227;--good:#4cc38a;--bad:#ff6369;--warn:#ffb224;--a:#7aa2ff;--b:#ffa657;--c:#c9a0ff}}
         body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground);max-width:1060px;margin:2em auto;padding:0 1em}
@@ -88,8 +95,12 @@ public enum LoadPage {
                 ("SEER", LoadText.percent(ratios.seer)), ("ISA", LoadText.percent(ratios.isa)), ("SCR", LoadText.percent(ratios.scr)),
             ] + (counts.cutOff > 0 ? [("cut off by the stop", "\(counts.cutOff)")] : [])
         let statuses = counts.byStatus.sorted { $0.key < $1.key }.map { "\($0.value) × \(Markup.escaped($0.key))" }.joined(separator: ", ")
-        return "<div class=\"tiles\">" + tiles.map { "<div class=\"tile\"><b>\($0.1)</b><span>\($0.0)</span></div>" }.joined()
-            + "</div><p class=\"quiet\">Final statuses: \(statuses)<br>\(Markup.escaped(LoadText.encryption(report)))</p>"
+        return Self.tiles(tiles) + "<p class=\"quiet\">Final statuses: \(statuses)<br>\(Markup.escaped(LoadText.encryption(report)))</p>"
+    }
+
+    /// Names with their figures.
+    static func tiles(_ figures: [(String, String)]) -> String {
+        "<div class=\"tiles\">" + figures.map { "<div class=\"tile\"><b>\($0.1)</b><span>\($0.0)</span></div>" }.joined() + "</div>"
     }
 
     private static func findings(_ report: LoadReport) -> String {

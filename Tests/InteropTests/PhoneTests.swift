@@ -1,0 +1,134 @@
+import Audio
+import Foundation
+import Testing
+
+extension Talks {
+    /// The telephone of the web console in Debian's Chromium (`Scenarios/phone.py`). Its screenshots stay in `.build/screenshots`.
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct PhoneTests {
+        private struct Stage {
+            let gateway: Gateway, port: UInt16
+
+            /// - Parameter other: of line 1002; a browser's unless given.
+            static func start(other: String? = nil) async throws -> Stage {
+                let ports = try await Ports.take(1), browser = "srtp: required, srtp-keying: dtls, ice: lite"
+                var setup = Gateway.Setup()
+                (setup.others, setup.usesWebSockets) = (ports, true)
+                setup.settings = ["api: { listen: [\"127.0.0.1:\(ports[0])\"] }"]
+                setup.lines = [
+                    "{ number: \"1001\", password: secret-1001, name: Alice, \(browser) }",
+                    "{ number: \"1002\", password: secret-1002, name: Bob, \(other ?? browser) }",
+                    "{ number: \"1003\", password: secret-1003, name: Carol }",
+                    "{ number: \"9196\", application: echo, srtp: optional }", "{ number: \"9197\", application: tone, srtp: optional }",
+                ]
+                return Stage(gateway: try await Gateway.start(setup), port: ports[0])
+            }
+
+            func visit(_ scene: String, _ values: [String: String] = [:]) throws -> Program {
+                try Program(
+                    Place.python,
+                    [Place.scenario("phone.py"), scene, "http://127.0.0.1:\(port)/phone", Place.screenshots]
+                        + values.map { "\($0.key)=\($0.value)" })
+            }
+
+            func expectDone(_ person: Program) async throws {
+                let code = try await person.exitCode(within: .seconds(180))
+                #expect(code == 0 && person.lines.all.last == "DONE", "\(person.transcript)")
+            }
+
+            @discardableResult
+            func play(_ scene: String, _ values: [String: String] = [:]) async throws -> Journal {
+                let person = try visit(scene, values)
+                defer { person.kill() }
+                try await expectDone(person)
+                let journal = try await gateway.stop()
+                journal.expectNothingLeft()
+                return journal
+            }
+        }
+
+        @Test func `the client reads and writes SIP, and knows the digests of the RFCs`() async throws {
+            let stage = try await Stage.start(), person = try stage.visit("units")
+            defer { person.kill() }
+            try await stage.expectDone(person)
+            try await stage.gateway.stop()
+        }
+
+        @Test func `two pages talk with each other, and each hears the other`() async throws {
+            let stage = try await Stage.start(), folder = stage.gateway.folder
+            let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: false, in: folder, as: "first.wav")
+            let second = try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: false, in: folder, as: "second.wav")
+            let journal = try await stage.play(
+                "pair", ["first": folder.file("first.wav"), "second": folder.file("second.wav"), "out": folder.path])
+            try Recordings.expect(try Recordings.read(folder.file("heard-1001.wav")), is: second, isNot: first)
+            try Recordings.expect(try Recordings.read(folder.file("heard-1002.wav")), is: first, isNot: second)
+            #expect(Set(journal.all("sip.rx").compactMap { $0.text("transport") }) == ["ws"])
+            #expect(journal.count("media.opened") == 2)
+        }
+
+        @Test func `a page mutes, sends digits, holds for a second call, and leaves its line`() async throws {
+            let journal = try await Stage.start().play("acts")
+            let digits = journal.all("dtmf.received").compactMap { $0.text("digits") }
+            #expect(digits == ["5", "#"], "\(journal.events.map(\.kind))")
+        }
+
+        @Test func `a page transfers to a number, and joins two that it talks with`() async throws {
+            let stage = try await Stage.start()
+            let carol = try Program(
+                Place.hookswitch,
+                ["answer", "--register", "1003", "--password", "secret-1003", "--calls", "1", "--server", stage.gateway.address])
+            defer { carol.kill() }
+            try await stage.gateway.program.line(containing: "registration of 1003", within: .seconds(20))
+            try await stage.play("transfer")
+            #expect(try await carol.exitCode(within: .seconds(20)) == 0, "\(carol.transcript)")
+            #expect(carol.transcript.contains("audio both ways"), "\(carol.transcript)")
+        }
+
+        @Test(arguments: [true, false]) func `a page and a telephone in the clear talk, whoever calls`(calls: Bool) async throws {
+            let stage = try await Stage.start(other: "srtp: off"), gateway = stage.gateway
+            let said = try await gateway.speech(), other = try await gateway.baresip()
+            let person = try stage.visit(
+                "called", ["first": gateway.folder.file("first.wav"), "out": gateway.folder.path, "number": calls ? "1002" : ""])
+            defer { person.kill() }
+            try await person.line(containing: "REGISTERED", within: .seconds(60))
+            if calls {
+                try await other.event("CALL_INCOMING")
+                other.accept()
+            } else {
+                other.dial("1001")
+            }
+            try await other.event("CALL_ESTABLISHED")
+            try await person.line(containing: "HEARD", within: .seconds(60))
+            try await other.waitForRecording(of: 7)
+            other.hangUp()
+            try await stage.expectDone(person)
+            try Recordings.expect(try Recordings.read(gateway.folder.file("heard.wav")), is: said.baresip, isNot: said.client)
+            try Recordings.expect(try other.recording(), is: said.client, isNot: said.baresip)
+            try await gateway.stop().expectNothingLeft()
+        }
+
+        @Test func `a tab that is closed hangs up, and is not called`() async throws { try await Stage.start().play("closed") }
+
+        @Test func `a call goes on over another connection, with new checks of connectivity`() async throws {
+            let journal = try await Stage.start().play("moved")
+            #expect(journal.count("media.opened") == 1, "one call, and one socket for it")
+        }
+
+        @Test func `a page comes back when the gateway does`() async throws {
+            let stage = try await Stage.start(), person = try stage.visit("restart")
+            defer { person.kill() }
+            try await person.line(containing: "RESTART", within: .seconds(60))
+            stage.gateway.program.kill()
+            _ = try await stage.gateway.program.exitCode(within: .seconds(10))
+            try await stage.gateway.startAgain()
+            try await stage.expectDone(person)
+            try await stage.gateway.stop()
+        }
+
+        @Test(arguments: ["refused", "accessible", "german"]) func `the page holds`(scene: String) async throws {
+            let stage = try await Stage.start(), person = try stage.visit(scene)
+            defer { person.kill() }
+            try await stage.expectDone(person)
+            try await stage.gateway.stop()
+        }
+    }
+}
