@@ -191,6 +191,11 @@ let package = Package(
             name: "MyPhone", dependencies: ["AVFoundation", "CallApp", "CallKit", "PushKit"], path: "Examples/CallTest/Sources/MyPhone",
             swiftSettings: [.swiftLanguageMode(.v5)]),
 
+        // The guide of a vendor's SDK shows it: the vendor's names over a line of SIP.
+        .executableTarget(
+            name: "vendor-sdk-example", dependencies: ["AVFoundation", "CallApp", "CallKit"], path: "Examples/VendorSDK",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+
         // Run by scripts/bench and the tests; of no product.
         .systemLibrary(name: "CSRTPOracle", path: "Tests/CSRTPOracle", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
         .executableTarget(
@@ -269,7 +274,7 @@ let package = Package(
             "hookswitch",
             [
                 "Audio", "CallJournal", "Console", "Gateway", "HookswitchClient", "Hotline", "Media", "MyPhone", "Runtime", "SDP",
-                "UserAgent", "Workbench", .argumentParser, .log,
+                "UserAgent", "Workbench", "vendor-sdk-example", .argumentParser, .log,
             ]),
         .testTarget(
             name: "RequirementTests",

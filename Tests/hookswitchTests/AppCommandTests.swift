@@ -112,6 +112,41 @@ import Workbench
         #expect(result.failures.map { $0.message.hasPrefix("the audit: R1 ") } == result.failures.map { _ in true })
     }
 
+    @Test(.timeLimit(.minutes(30))) func `call code over a vendor's SDK hears and is heard, in both directions`() throws {
+        let result = try play(
+            """
+            steps:
+              - far calls: 2001
+              - user answers
+              - expect: [sip.tx 200 INVITE, session.activated, media.started, app hears sound, far hears 440 Hz]
+              - user holds
+              - expect: [media.stopped, far held]
+              - user resumes
+              - expect: [media.started, far resumed]
+              - user presses: 9
+              - expect: far got key 9
+              - user hangs up
+              - expect: [sip.tx BYE, call.ended, far ended]
+              - far calls: 2002
+              - expect: far got 180
+              - far hangs up
+              - expect: [call.ended remoteEnded, far ended 487]
+              - user dials: 2003
+              - far answers
+              - expect: [report.connected, session.activated, media.started, app hears sound]
+              - far hangs up
+              - expect: [call.ended remoteEnded, media.closed]
+            """, "vendor-sdk-example")
+        #expect(result.passed && result.advice == [] && result.refusals == 0, "\(AppTestText.lines(result).joined(separator: "\n"))")
+    }
+
+    @Test(arguments: ["VoiceSDK.swift", "main.swift"])
+    func `the guide of a vendor's SDK shows the files that are compiled`(file: String) throws {
+        let page = try String(contentsOf: Self.root.appending(path: "docs/guides/vendor-sdk.md"), encoding: .utf8)
+        let source = try String(contentsOf: Self.root.appending(path: "Examples/VendorSDK").appending(path: file), encoding: .utf8)
+        #expect(page.contains("```swift\n\(source)```"))
+    }
+
     @Test(.timeLimit(.minutes(30))) func `what the telephone refuses fails the scenario, unless it is expected`() throws {
         let yaml = """
             steps:
