@@ -177,9 +177,8 @@ let package = Package(
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "CallKit", "Console", "Gateway", "HTTP", "HookswitchClient", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP",
-                "Store",
-                "UserAgent",
+                "Audio", "CallJournal", "CallKit", "Calls", "Console", "Gateway", "HTTP", "HookswitchClient", "Media", "Primitives", "RTP",
+                "Runtime", "SDP", "SIP", "Store", "UserAgent",
                 "Workbench", .argumentParser, .log, .yams,
             ], path: "Sources/Tools/hookswitch", swiftSettings: strict),
 
@@ -191,6 +190,16 @@ let package = Package(
         .executableTarget(
             name: "call-sources-example", dependencies: appleModules.map { .byName(name: $0) }, path: "Examples/CallSources",
             exclude: ["PhoneApp"], swiftSettings: [.swiftLanguageMode(.v5)], plugins: ["CallSources"]),
+
+        // The template of a team's own test of its call code. In its own package it is MyPhone.
+        .executableTarget(
+            name: "MyPhone", dependencies: ["AVFoundation", "CallApp", "CallKit", "PushKit"], path: "Examples/CallTest/Sources/MyPhone",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+
+        // The guide of a vendor's SDK shows it: the vendor's names over a line of SIP.
+        .executableTarget(
+            name: "vendor-sdk-example", dependencies: ["AVFoundation", "CallApp", "CallKit"], path: "Examples/VendorSDK",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
 
         // Run by scripts/bench and the tests; of no product.
         .systemLibrary(name: "CSRTPOracle", path: "Tests/CSRTPOracle", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
@@ -271,8 +280,8 @@ let package = Package(
         tests(
             "hookswitch",
             [
-                "Audio", "Console", "Gateway", "HookswitchClient", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser,
-                .log,
+                "Audio", "CallJournal", "Console", "Gateway", "HookswitchClient", "Hotline", "Media", "MyPhone", "Runtime", "SDP",
+                "UserAgent", "Workbench", "vendor-sdk-example", .argumentParser, .log,
             ]),
         .testTarget(
             name: "RequirementTests",

@@ -29,6 +29,17 @@ import Testing
     /// Without the time, which is that of the place.
     private static func rest(_ line: String) -> String { String(line.dropFirst(25)) }
 
+    @Test func `a call is found by its UUIDs, an app's own too, and by its Call-ID`() throws {
+        var text = JournalText.four
+        text.adopted("DDDD0000-0000-0000-0000-000000000005", as: "EEEE0000-0000-0000-0000-000000000006", id: "id-4")
+        for name in ["dddd", "EEEE0000", "EEEE0000-0000-0000-0000-000000000006", "id-4"] {
+            #expect(try Self.listed(text, "--call", name) == ["DDDD0000"])
+        }
+        #expect(try Self.listed(text, "--call", "BBBB") == ["BBBB0000", "BBBB0001"] && Self.listed(text, "--call", "1234") == [])
+        let legs = try #require(Self.history(text).calls.last).legs.map { CallDescription.Leg($0) }
+        #expect(legs.map(\.appCall) == ["EEEE0000-0000-0000-0000-000000000006"])
+    }
+
     // MARK: The table
 
     @Test func `a line has who called whom, how it ended, how long it was, who was heard, and why`() {

@@ -64,6 +64,16 @@ struct JournalText {
         add("sip.tx", call, #""method":"INVITE","status":100,"cseq":1,"callid":"\#(id)""#, line: line)
     }
 
+    /// A call of an app, which has it under a UUID of its own.
+    mutating func adopted(_ call: String, as own: String, id: String) {
+        invite(call, id: id, from: nil, to: nil)
+        add("report.adopted", call, #""with":"\#(own)","count":1"#)
+        add("report.incoming", call)
+        add("report.incoming.ok", call)
+        add("sip.tx", call, #""method":"INVITE","status":486,"cseq":1,"callid":"\#(id)""#)
+        add("call.ended", call)
+    }
+
     /// An INVITE that became no call.
     mutating func refused(_ call: String, id: String, from: String, to: String, status: Int, _ reason: String) {
         add("invite.received", call, #""callid":"\#(id)","from":"\#(from)","to":"\#(to)","uri":"\#(to)""#, after: 1_000, line: "")

@@ -35,6 +35,14 @@ import Testing
         #expect(CallWords.name(choice.call.first) == call && choice.note == nil)
     }
 
+    @Test(arguments: ["EEEE0000-0000-0000-0000-000000000006", "eeee0000", "EEEE", "AAAA0000"])
+    func `a call of an app is named by the app's own UUID, too`(name: String) throws {
+        var text = JournalText()
+        text.adopted(JournalText.names[0], as: "EEEE0000-0000-0000-0000-000000000006", id: "id-0")
+        text.answered(JournalText.names[3], id: "id-3")
+        #expect(CallWords.name(try choice(text, name).call.first) == "AAAA0000")
+    }
+
     @Test func `a Call-ID that looks like the beginning of a UUID is a Call-ID`() throws {
         var text = JournalText.four
         text.answered("DDDD0000-0000-0000-0000-000000000005", id: "aaaa0000")

@@ -39,6 +39,9 @@ public struct LiveAppSettings: Sendable {
     public var mediaPorts: ClosedRange<UInt16> = 23_000...23_999
     /// nil: the journal is audited and not written.
     public var journalFile: String?
+    /// Dials in the app, as its user does on its own screen. Called on the main queue, for `user dials` of a scenario (`hookswitch app`);
+    /// nil: the telephone itself requests the CXStartCallAction, of which the app hears in `perform` first.
+    public var dial: (@Sendable (String) -> Void)?
     /// Changes to the line's own settings.
     public var adjust: @Sendable (inout AppLineSettings) -> Void = { _ in }
 
@@ -80,6 +83,8 @@ public enum LiveAppError: Error, CustomStringConvertible {
     case microphone(path: String, SoundFileError?)
     /// The journal's file cannot be used.
     case journal(path: String, JournalFileError)
+    /// `HOOKSWITCH_APP` names a socket, and nobody there says which scenario it is.
+    case noScenario
 
     public var description: String {
         switch self {
@@ -91,6 +96,7 @@ public enum LiveAppError: Error, CustomStringConvertible {
         case .media(let error): "media: \(error)"
         case .microphone(let path, let error): "the sound \(path): " + (error?.description ?? "it cannot be read")
         case .journal(let path, let error): "the journal \(path): \(error)"
+        case .noScenario: "HOOKSWITCH_APP is set, and no 'hookswitch app' is there"
         }
     }
 }
@@ -110,7 +116,8 @@ public final class LiveAppLine: Sendable {
     /// The address at which it takes SIP.
     public let address: SocketAddress
 
-    /// Binds its SIP socket, and registers. To be called on the main queue.
+    /// Binds its SIP socket, and registers. To be called on the main queue. In an app that `hookswitch app` has started the scenario says
+    /// with whom.
     ///
     /// - Parameters:
     ///   - settings: the server, the line and the files.
@@ -118,6 +125,7 @@ public final class LiveAppLine: Sendable {
     ///   - onEvent: called on the main queue, inside of the turn in which it happened.
     public init(_ settings: LiveAppSettings, system: CallSystem, onEvent: @escaping @Sendable (AppLineEvent) -> Void) throws(LiveAppError) {
         guard system.configuration.activation == .afterConnected else { throw .audioTooEarly }
+        let link = try ScenarioLink.open(), settings = try link?.settings(settings) ?? settings
         guard let host = LocalAddresses.used(towards: settings.server.address) else { throw .noRoute(settings.server) }
         let file = try Self.openJournal(settings.journalFile)
         journalFile = file
@@ -129,7 +137,8 @@ public final class LiveAppLine: Sendable {
                 transports = try Transports(.init(listeners: [.init(settings.transport, SocketAddress(host, port: 0))]), on: lane)
             } catch { throw .socket(error) }
             return SignallingHost(transports: transports) { transports in
-                let line = Self.line(settings, host, transports, media, system, file, at: now)
+                let sinks = [file as (any JournalSink)?, link].compactMap(\.self)
+                let line = Self.line(settings, host, transports, media, system, sinks.isEmpty ? nil : JournalSinks(sinks), at: now)
                 line.onEvent = onEvent
                 line.scribe.isHere = { MainQueue.isCurrent }
                 line.scribe.comeSoon = { [weak lane] in lane?.post { host, now in host.endpoint.advance(to: now) } }
@@ -139,7 +148,22 @@ public final class LiveAppLine: Sendable {
         address =
             lane.enter { host, _ in host.transports.listeners.first?.address ?? SocketAddress(.anyV4, port: 0) }
             ?? SocketAddress(.anyV4, port: 0)
+        if let link { followScenario(link, settings, onEvent) }
         perform((), { line, now in line.register(at: now) })
+    }
+
+    private func followScenario(_ link: ScenarioLink, _ settings: LiveAppSettings, _ onEvent: @escaping @Sendable (AppLineEvent) -> Void) {
+        let user = ScenarioUser(self, link, dial: settings.dial)
+        perform(()) { line, _ in
+            line.onEvent = { event in
+                let push = link.heard(event)
+                if let push, case .incoming(let call, let caller) = event {
+                    user.push(push, ["call": call.uuidString, "caller": caller.handle, "name": caller.name ?? caller.handle])
+                }
+                onEvent(event)
+            }
+        }
+        user.begin()
     }
 
     /// Does something with the line, on the main queue, and waits for it.
@@ -204,8 +228,7 @@ public final class LiveAppLine: Sendable {
 
     private static func line(
         _ settings: LiveAppSettings, _ host: IPAddress, _ transports: Transports, _ media: MediaLanes, _ system: CallSystem,
-        _ file: JournalFile?,
-        at now: Instant
+        _ sink: (any JournalSink)?, at now: Instant
     ) -> AppLine {
         let local = transports.listeners.first?.address ?? SocketAddress(host, port: 0)
         let flow = Flow(transport: settings.transport, local: local, remote: settings.server)
@@ -216,7 +239,7 @@ public final class LiveAppLine: Sendable {
         (line.codecs, line.microphone, line.startsAudio) = (settings.codecs, settings.microphone, settings.startsAudio)
         settings.adjust(&line)
         let clock = WallClock(instant: now, unixNanoseconds: UInt64(Date().timeIntervalSince1970 * 1e9))
-        let journal = Journal(lane: "main", clock: clock, sink: file)
+        let journal = Journal(lane: "main", clock: clock, sink: sink)
         let environment = AppLine.Environment(
             system: system, network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, journal: journal)
         return AppLine(line, environment, at: now)

@@ -63,6 +63,7 @@ import UserAgent
         settings.journalFile = options.journal
         settings.microphone = .tone(Tone(440))
         settings.startsAudio = false
+        settings.dial = { handle in MainActor.assumeIsolated { self.app?.dial(handle) } }
         let encryption = options.srtp
         settings.adjust = { ($0.srtp, $0.keying) = (encryption.policy, encryption.keying) }
         let line = try LiveAppLine(settings, system: system) { event in MainActor.assumeIsolated { self.heard(event) } }

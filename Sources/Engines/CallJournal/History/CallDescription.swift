@@ -29,6 +29,8 @@ package struct CallDescription: Encodable {
         package var to: String?
         package var transport: String?, remote: String?
         package var callID: String?
+        /// In the journal of an app: its own UUID of the call.
+        package var appCall: String?
         package var codec: String?
         package var status: String
         package var sipStatus: Int?, sipPhrase: String?
@@ -97,7 +99,7 @@ extension CallDescription.Leg {
         (position, time) = (leg.run.position(leg.sequence), WallTime.universal(leg.began.wall))
         (line, to) = (leg.line.isEmpty ? nil : leg.line.description, leg.to?.description)
         (transport, remote, callID) = (leg.transport?.description, leg.remote?.description, leg.callID?.description)
-        (codec, status) = (leg.codec?.description, leg.disposition.rawValue)
+        (codec, status, appCall) = (leg.codec?.description, leg.disposition.rawValue, leg.appCall?.description)
         (sipStatus, sipPhrase, reasons) = (leg.status, leg.response?.phrase?.description, leg.reasonValues.map(\.description))
         setupTime = leg.rang.map { ($0.time - leg.began.time).milliseconds }
         answerTime = leg.answered.map { ($0.time - leg.began.time).milliseconds }

@@ -76,6 +76,8 @@ public final class LegRecord {
     // `to` is the callee.
     public internal(set) var from: Text?, to: Text?, uri: Text?, agent: Text?, offer: Text?, callID: Text?
     public internal(set) var transport: Text?, remote: Text?
+    /// In the journal of an app: the UUID under which the app has the call, where that is one of its own.
+    public internal(set) var appCall: CallUUID?
     /// The first that was opened or agreed later.
     public internal(set) var codec: Text?
     public internal(set) var recording: Text?
@@ -116,6 +118,9 @@ public final class LegRecord {
     /// Rules by which an app may do better on its own line.
     public var advice: [Text] { broken.filter { $0.level == .advice }.map(\.rule) }
 
+    /// Its UUIDs: that of the journal, and an app's own.
+    public var uuids: [CallUUID] { [call] + [appCall].compactMap(\.self) }
+
     /// As a Reason header has them.
     public var reasonValues: [Text] { reasons.map(\.value) }
 
@@ -139,6 +144,7 @@ extension LegRecord {
         case .reportIncoming:
             (direction, course.isReported) = (.incoming, true)
             from = from ?? details.kept(.remote)
+        case .reportAdopted: appCall = details.uuid(.with)
         case .reportIncomingRefused: ending.reportError = details.kept(.error)
         case .reportConnected: course.isConnected = true
         case .reportEnded: ending.reason = details.kept(.reason)

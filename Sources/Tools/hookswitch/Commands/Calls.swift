@@ -41,6 +41,10 @@ struct CallsCommand: ExplainedCommand {
         help: ArgumentHelp(
             "Calls that began since: 14:05, 2026-11-26, 2026-11-26T14:05:30Z, or 30s, 10m, 2h, 3d ago (default: all).", valueName: "time"))
     var since: String?
+    @Option(
+        help: ArgumentHelp(
+            "The call of this UUID, its first four digits or more, or Call-ID; an app's own UUID, too (default: all).", valueName: "call"))
+    var call: String?
     @Option(help: ArgumentHelp("The last so many of them (default: all).", valueName: "n")) var last: Int?
     @Flag(help: "Only calls that failed, or in which something went wrong.") var failed = false
     @Flag(help: "A line also for each leg that the gateway made for a call.") var legs = false
@@ -51,7 +55,7 @@ struct CallsCommand: ExplainedCommand {
 
     func run() throws {
         guard !files.isEmpty else {
-            guard from == nil, to == nil, status == nil, since == nil, last == nil, !failed, !legs, !follow else {
+            guard from == nil, to == nil, status == nil, since == nil, call == nil, last == nil, !failed, !legs, !follow else {
                 throw Failure.usage("name a journal file: calls that are up are listed whole")
             }
             return try control.show(.calls(), isJSON: json) { $0.calls.map(\.text) }
@@ -62,6 +66,7 @@ struct CallsCommand: ExplainedCommand {
 
     func listing() throws -> CallsListing {
         var filter = CallsFilter(from: from, to: to, isFailedOnly: failed)
+        filter.call = call
         filter.statuses = try status.map(CallStatusTerm.list) ?? []
         filter.since = try since.map { try SinceTime.parse($0, now: WallTime.now) }
         let last = try last.map { try Bounded.whole($0, option: "--last", of: "calls", in: 1...1_000_000) }

@@ -12,8 +12,8 @@ struct LadderCommand: ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "ladder", abstract: "Draw a call of a journal: SIP, reports, actions and media on one time axis.",
         discussion: """
-            CALL is a UUID, four hexadecimal digits of its beginning or more, or a Call-ID; 'hookswitch calls FILE' lists them. Without one the last call is \
-            drawn. With the call are drawn those that were joined with it, of the same run. In colours on a terminal, unless NO_COLOR is set. \
+            CALL is a UUID, four hexadecimal digits of its beginning or more, or a Call-ID; 'hookswitch calls FILE' lists them. In the journal of an app its own \
+            UUID names a call, too. Without one the last call is drawn. With the call are drawn those that were joined with it, of the same run. In colours on a terminal, unless NO_COLOR is set. \
             --html writes one page that needs nothing else, for a ticket. \(ExitStatus.sentence(exits))
 
             Examples:

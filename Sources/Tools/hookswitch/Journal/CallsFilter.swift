@@ -11,10 +11,13 @@ struct CallsFilter {
     /// Nanoseconds since 1970.
     var since: UInt64?
     var isFailedOnly = false
+    /// A UUID, the beginning of one, or a Call-ID.
+    var call: String?
 
     func takes(_ call: CallDetailRecord) -> Bool {
         if let since, call.first.began.wall < since { return false }
         if isFailedOnly, !call.isTroubled { return false }
+        if let name = self.call, LadderChoice.find(name, in: [call]).isEmpty { return false }
         if !statuses.isEmpty, !statuses.contains(where: { $0.takes(call.disposition, call.status) }) { return false }
         return Self.isFound(from, in: [call.first.from]) && Self.isFound(to, in: [call.first.to, call.first.uri, call.first.line])
     }

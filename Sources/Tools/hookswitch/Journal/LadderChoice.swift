@@ -7,7 +7,8 @@ struct LadderChoice {
     /// A note on the choice, where nobody made it.
     var note: String?
 
-    /// - Parameter name: a UUID, the first four hexadecimal digits of it or more, or a Call-ID; nil for the last call.
+    /// - Parameter name: a UUID (in the journal of an app also the app's own), the first four hexadecimal digits of it or more, or a Call-ID; nil for the
+    ///   last call.
     /// - Throws: exit code 1 where there is none, 2 where there are several or the name is none.
     init(_ name: String?, of calls: [CallDetailRecord], in file: String, isLast: Bool) throws {
         guard let name else {
@@ -33,10 +34,12 @@ struct LadderChoice {
     private static let fewestDigits = 4, mostNamed = 5
 
     /// A Call-ID of ours is made of hexadecimal digits, too: a whole one goes first.
-    private static func find(_ name: String, in calls: [CallDetailRecord]) -> [CallDetailRecord] {
+    static func find(_ name: String, in calls: [CallDetailRecord]) -> [CallDetailRecord] {
         let callID = Text(name), byID = calls.filter { $0.legs.contains { $0.callID == callID } }
         guard byID.isEmpty, let digits = digits(name), digits.count >= fewestDigits else { return byID }
-        return calls.filter { call in call.legs.contains { Self.digits($0.call.description)?.hasPrefix(digits) ?? false } }
+        return calls.filter { call in
+            call.legs.flatMap(\.uuids).contains { Self.digits($0.description)?.hasPrefix(digits) ?? false }
+        }
     }
 
     /// In upper case, without hyphens; nil where it is nothing of a UUID.
