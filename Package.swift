@@ -72,6 +72,7 @@ let package = Package(
         .target(
             name: "HTTP", dependencies: ["CWslay", "CZlib", "Primitives", .httpTypes], path: "Sources/Wire/HTTP", swiftSettings: strict),
         .target(name: "Audio", dependencies: ["COpus", "Primitives"], path: "Sources/Wire/Audio", swiftSettings: strict),
+        .target(name: "Streaming", dependencies: ["Audio", "Primitives"], path: "Sources/Wire/Streaming", swiftSettings: strict),
         .target(name: "AVFoundation", path: "Sources/Apple/AVFoundation", swiftSettings: strict),
         .target(name: "PushKit", path: "Sources/Apple/PushKit", swiftSettings: strict),
         .target(name: "Intents", path: "Sources/Apple/Intents", swiftSettings: strict),
@@ -122,7 +123,8 @@ let package = Package(
         .target(
             name: "Gateway",
             dependencies: [
-                "Audio", "CallJournal", "Calls", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent",
+                "Audio", "CallJournal", "Calls", "CallKit", "HTTP", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP",
+                "Streaming", "UserAgent",
             ], path: "Sources/Gateway/Gateway", swiftSettings: strict),
 
         .target(name: "CConsolePages", path: "Sources/Server/CConsolePages", exclude: ["pages"]),
@@ -173,6 +175,7 @@ let package = Package(
             name: "hookswitch",
             dependencies: [
                 "Audio", "CallKit", "Console", "Gateway", "HTTP", "HookswitchClient", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP",
+                "Streaming",
                 "Store",
                 "UserAgent",
                 "Workbench", .argumentParser, .log, .yams,
@@ -233,6 +236,7 @@ let package = Package(
         tests("RTP"),
         tests("Audio"),
         tests("HTTP", ["CZlib"]),
+        tests("Streaming", ["Audio"]),
         tests("CallKit", ["AVFoundation", "Intents", "PushKit", "UIKit"]),
         .testTarget(
             name: "CallKitSourceTests", dependencies: ["AVFoundation", "CallKit", "Intents", "PushKit", "UIKit"],
@@ -264,8 +268,8 @@ let package = Package(
         tests(
             "hookswitch",
             [
-                "Audio", "Console", "Gateway", "HookswitchClient", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser,
-                .log,
+                "Audio", "Console", "Gateway", "HTTP", "HookswitchClient", "Media", "RTP", "Runtime", "SDP", "UserAgent", "Workbench",
+                .argumentParser, .log,
             ]),
         .testTarget(
             name: "RequirementTests",
