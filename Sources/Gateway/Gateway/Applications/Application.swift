@@ -10,9 +10,11 @@ extension LineEndpoint {
         public var sound: WAV?
         /// The sound is played again and again.
         public var loops = false
+        /// The program of a stream; nil where it is none.
+        public var stream: StreamSettings?
 
         /// The table of applications: a new one is a line here, and its file.
-        static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox]
+        static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox, .stream]
 
         /// The names of all applications, as a configuration file has them.
         public static let names = table.map(\.name)
@@ -31,6 +33,7 @@ extension LineEndpoint {
         /// - `isRecorded`: its line has a place for recordings.
         public func defect(loops: Bool?, isRecorded: Bool) -> Defect? {
             let kind = kind
+            if kind.streams != (stream != nil) { return kind.streams ? .needsProgram : .takesNoProgram }
             if kind.sound == .required, sound == nil { return .needsSound }
             if kind.sound == .none, sound != nil { return .takesNoSound }
             if loops != nil, !kind.mayLoop { return kind.sound == .none ? .takesNoSound : .doesNotLoop }
@@ -38,7 +41,7 @@ extension LineEndpoint {
         }
 
         /// A fault in the settings of an application.
-        public enum Defect: Sendable { case needsSound, takesNoSound, doesNotLoop, needsRecording }
+        public enum Defect: Sendable { case needsSound, takesNoSound, doesNotLoop, needsRecording, needsProgram, takesNoProgram }
 
         /// The value of a first call to it as a demonstration for a person: 3 for his own voice, 1 for a sound, 0 for nothing.
         public var demonstration: Int { kind.demonstration }
@@ -58,6 +61,8 @@ extension LineEndpoint.Application {
         /// Its line has a `recording`, for the messages.
         var takesMessages = false
         var demonstration = 0
+        /// Its line names a program.
+        var streams = false
         let make: @Sendable (LineEndpoint.Application, ApplicationCall) -> any LineApplication
     }
 }

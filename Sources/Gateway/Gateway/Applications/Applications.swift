@@ -6,10 +6,13 @@ import RTP
 final class Applications {
     private let context: GatewayContext
     private let recorder: Recorder
+    let streams: CallStreams
     /// Number of calls that each line's application has had.
     private var calls: [Int: Int] = [:]
 
-    init(_ context: GatewayContext, _ recorder: Recorder) { (self.context, self.recorder) = (context, recorder) }
+    init(_ context: GatewayContext, _ recorder: Recorder, _ streams: CallStreams) {
+        (self.context, self.recorder, self.streams) = (context, recorder, streams)
+    }
 
     /// The caller hears ringing: the line's application begins, or the one that the leg has been given.
     func start(_ leg: Leg) {
@@ -30,7 +33,10 @@ final class Applications {
 
     func answered(_ leg: Leg) { tell(leg) { $0.answered(at: $1) } }
 
-    func heard(_ digit: DTMFDigit, by leg: Leg) { tell(leg) { $0.heard(digit, at: $1) } }
+    func heard(_ digit: DTMFDigit, by leg: Leg) {
+        streams.heard(digit, by: leg)
+        tell(leg) { $0.heard(digit, at: $1) }
+    }
 
     func sourceFinished(_ leg: Leg) { tell(leg) { $0.sourceFinished(at: $1) } }
 
@@ -54,6 +60,7 @@ final class Applications {
             leg.requestEnd(EndCause(status: status, reasons: StatusTable.q850(forStatus: status).map { [.q850($0)] } ?? []))
         case .play: if let agreed = leg.call.agreed { leg.media.update(leg.plan(for: agreed), at: context.now) }
         case .record: recorder.begin(leg)
+        case .stream: streams.open(leg)
         case .hangUp(let cause): leg.requestEnd(cause)
         }
     }

@@ -44,6 +44,8 @@ enum ApplicationStep: Equatable {
     case play
     /// The message begins.
     case record
+    /// The program of its stream is called.
+    case stream
     case hangUp(EndCause)
 }
 

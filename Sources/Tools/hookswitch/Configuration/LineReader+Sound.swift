@@ -37,14 +37,18 @@ extension LineReader {
     mutating func finishApplication(of line: inout LineConfiguration) throws {
         guard case .application(var application) = line.endpoint else {
             guard sound == nil, loops == nil else { throw takesNoSound(line) }
+            guard stream.isEmpty else { throw takesNoProgram(line) }
             return
         }
         (application.sound, application.loops) = (sound, loops ?? false)
+        application.stream = try streamSettings(of: line)
         switch application.defect(loops: loops, isRecorded: line.recording != nil) {
         case .needsSound: throw error("line \(line.number) plays back, and needs a 'file'")
         case .needsRecording: throw error("line \(line.number) takes messages, and needs a folder to 'record' them in")
         case .doesNotLoop: throw error("line \(line.number): 'loop' is for an application that plays back")
         case .takesNoSound: throw takesNoSound(line)
+        case .needsProgram: throw error("line \(line.number) streams to a program, and needs its 'url'")
+        case .takesNoProgram: throw takesNoProgram(line)
         case nil: line.endpoint = .application(application)
         }
     }
