@@ -86,6 +86,9 @@ need_python() {
 # need_python_clients: WebRTC, pjsip's telephone and a driver of browsers for the tests.
 need_python_clients() { need_python .build/clients aiortc,pjsua2,selenium,axe_core_python aiortc==1.16.0 pjsua2-python==2.15.1.post1 selenium==4.51.0 axe-core-python==0.1.0; }
 
+# need_voice_agents: a public framework for voice agents, with a serializer of its own for streams.
+need_voice_agents() { need_python .build/agents pipecat,websockets,fastapi 'pipecat-ai[websocket]==1.14.0'; }
+
 # need_api_checkers: what reads the documents of the control interface; its Python in api_python.
 need_api_checkers() {
     # shellcheck disable=SC2034  # by those that source this
