@@ -74,6 +74,7 @@ let package = Package(
         .target(
             name: "HTTP", dependencies: ["CWslay", "CZlib", "Primitives", .httpTypes], path: "Sources/Wire/HTTP", swiftSettings: strict),
         .target(name: "Audio", dependencies: ["COpus", "Primitives"], path: "Sources/Wire/Audio", swiftSettings: strict),
+        .target(name: "Streaming", dependencies: ["Audio", "Primitives"], path: "Sources/Wire/Streaming", swiftSettings: strict),
         .target(name: "AVFoundation", path: "Sources/Apple/AVFoundation", swiftSettings: strict),
         .target(name: "PushKit", path: "Sources/Apple/PushKit", swiftSettings: strict),
         .target(name: "Intents", path: "Sources/Apple/Intents", swiftSettings: strict),
@@ -124,7 +125,8 @@ let package = Package(
         .target(
             name: "Gateway",
             dependencies: [
-                "Audio", "CallJournal", "Calls", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent",
+                "Audio", "CallJournal", "Calls", "CallKit", "HTTP", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP",
+                "Streaming", "UserAgent",
             ], path: "Sources/Gateway/Gateway", swiftSettings: strict),
 
         .target(name: "CConsolePages", path: "Sources/Server/CConsolePages", exclude: ["pages"]),
@@ -178,7 +180,7 @@ let package = Package(
             name: "hookswitch",
             dependencies: [
                 "Audio", "CallJournal", "CallKit", "Calls", "Console", "Gateway", "HTTP", "HookswitchClient", "Media", "Primitives", "RTP",
-                "Runtime", "SDP", "SIP", "Store", "UserAgent",
+                "Runtime", "SDP", "SIP", "Store", "Streaming", "UserAgent",
                 "Workbench", .argumentParser, .log, .yams,
             ], path: "Sources/Tools/hookswitch", swiftSettings: strict),
 
@@ -247,6 +249,7 @@ let package = Package(
         tests("RTP"),
         tests("Audio"),
         tests("HTTP", ["CZlib"]),
+        tests("Streaming", ["Audio"]),
         tests("CallKit", ["AVFoundation", "Intents", "PushKit", "UIKit"]),
         .testTarget(
             name: "CallKitSourceTests", dependencies: ["AVFoundation", "CallKit", "Intents", "PushKit", "UIKit"],
@@ -280,7 +283,8 @@ let package = Package(
         tests(
             "hookswitch",
             [
-                "Audio", "CallJournal", "Console", "Gateway", "HookswitchClient", "Hotline", "Media", "MyPhone", "Runtime", "SDP",
+                "Audio", "CallJournal", "Console", "Gateway", "HTTP", "HookswitchClient", "Hotline", "Media", "MyPhone", "RTP", "Runtime",
+                "SDP",
                 "UserAgent", "Workbench", "vendor-sdk-example", .argumentParser, .log,
             ]),
         .testTarget(

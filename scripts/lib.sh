@@ -93,6 +93,9 @@ need_sipjs() {
     .build/clients/bin/pip install --quiet --disable-pip-version-check --no-deps odoo-addon-voip-oca==19.0.1.0.2 || fail "could not install SIP.js"
 }
 
+# need_voice_agents: a public framework for voice agents, with a serializer of its own for streams.
+need_voice_agents() { need_python .build/agents pipecat,websockets,fastapi 'pipecat-ai[websocket]==1.14.0'; }
+
 # need_api_checkers: what reads the documents of the control interface; its Python in api_python.
 need_api_checkers() {
     # shellcheck disable=SC2034  # by those that source this

@@ -280,6 +280,29 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.M11, "recorded twice at a time", .recorded) { $0.duplicate(the(.recordingStarted)) },
         BrokenJournal(.M11, "a recording that does not end", .recorded) { $0.remove(the(.recordingEnded)) },
         BrokenJournal(.M11, "an end without a recording", .recorded) { $0.remove(the(.recordingStarted)) },
+        BrokenJournal(.M13, "streamed before the answer left", .streamed) { $0.move(the(.streamStarted), before: the(.mediaOpened)) },
+        BrokenJournal(.M13, "streamed when the far end had hung up", .streamed) {
+            $0.remove(the(.streamStopped))
+            for _ in 0..<4 { $0.remove(the(.streamPaused)) }
+            $0.move(the(.streamStarted), after: the(.sipReceived, method: "BYE"))
+            $0.insert(.streamStopped, alice, [.direction: "both", .cause: "call-ended"], after: the(.streamStarted))
+        },
+        BrokenJournal(.M13, "streamed twice at a time", .streamed) { $0.duplicate(the(.streamStarted)) },
+        BrokenJournal(.M13, "a stream that outlives its call", .streamed) {
+            $0.move(the(.streamStopped), after: the(.callEnded))
+        },
+        BrokenJournal(.M13, "a stop without a stream", .streamed) { $0.duplicate(the(.streamStopped)) },
+        BrokenJournal(.M14, "heard in our own hold", .streamed) {
+            $0.remove(the(.streamPaused, nth: 1))
+            $0.remove(the(.streamPaused, nth: 0))
+        },
+        BrokenJournal(.M14, "heard in the far end's hold", .streamed) {
+            $0.remove(the(.streamPaused, nth: 3))
+            $0.remove(the(.streamPaused, nth: 2))
+        },
+        BrokenJournal(.M14, "resumed while the call is on hold", .streamed) {
+            $0.move(the(.streamPaused, nth: 1), before: the(.performHeld, nth: 1))
+        },
     ]
 }
 

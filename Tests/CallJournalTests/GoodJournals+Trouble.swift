@@ -36,6 +36,48 @@ extension GoodJournal {
         s.close(alice)
     }
 
+    static let streamed = GoodJournal("a program speaks, and rests in the holds of both sides") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.received("ACK", alice)
+        s.activate(alice)
+        s.start(alice)
+        s.add(.streamStarted, alice, [.direction: "both", .codec: "twilio", .remote: "127.0.0.1:8080"])
+        let hold = s.request("held")[0]
+        s.perform(.performHeld, alice, hold, on: true)
+        s.pause(alice)
+        s.add(.streamPaused, alice, [.on: 1])
+        s.sent("INVITE", alice, cseq: 5)
+        s.fulfil(alice, hold)
+        s.deactivate()
+        s.received("INVITE", alice, status: 200, cseq: 5)
+        s.sent("ACK", alice, cseq: 5)
+        let resume = s.request("held")[0]
+        s.perform(.performHeld, alice, resume, on: false)
+        s.sent("INVITE", alice, cseq: 6)
+        s.received("INVITE", alice, status: 200, cseq: 6)
+        s.sent("ACK", alice, cseq: 6)
+        s.fulfil(alice, resume)
+        s.activate(alice)
+        s.start(alice)
+        s.add(.streamPaused, alice, [.on: 0])
+        s.received("INVITE", alice, cseq: 2)
+        s.add(.streamPaused, alice, [.on: 1])
+        s.add(.remoteHold, alice, [.on: 1, .onHold: 0])
+        s.sent("INVITE", alice, status: 200, cseq: 2)
+        s.received("ACK", alice, cseq: 2)
+        s.received("INVITE", alice, cseq: 3)
+        s.add(.remoteHold, alice, [.on: 0, .onHold: 0])
+        s.add(.streamPaused, alice, [.on: 0])
+        s.sent("INVITE", alice, status: 200, cseq: 3)
+        s.received("ACK", alice, cseq: 3)
+        s.add(.streamStopped, alice, [.direction: "both", .cause: "call-ended"])
+        s.bye(alice)
+        s.deactivate()
+        s.close(alice)
+    }
+
     static let holdAndAccept = GoodJournal("one call is held, another answered") { s in
         s.ring(alice)
         let answer = s.request("answer")[0]

@@ -234,7 +234,8 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     }
 
     static let all: [GoodJournal] = [
-        echo, recorded, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, joinedAlone, declined,
+        echo, recorded, streamed, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, joinedAlone,
+        declined,
         samePort, ringLimit, answerTimeout, cancelled,
         cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, redirected, redirectedInVain, passedOver,
         forkedUpstream, forkedDevices, hold, holdAndAccept,

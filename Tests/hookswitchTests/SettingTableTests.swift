@@ -73,6 +73,12 @@ import Testing
         "recents": ("open: true, WHAT", "recents: false"), "handles": ("open: true, WHAT", "handles: [phone-number]"),
         "application": ("WHAT", "application: echo"), "file": ("application: playback, WHAT", "file: FOLDER/tone.wav"),
         "loop": ("application: playback, file: FOLDER/tone.wav, WHAT", "loop: true"), "record": ("open: true, WHAT", "record: FOLDER/"),
+        "url": ("application: stream, WHAT", "url: \"ws://a.test/calls\""), "format": (Self.program("WHAT"), "format: raw"),
+        "encoding": (Self.program("format: raw, WHAT"), "encoding: opus"), "headers": (Self.program("WHAT"), "headers: { X-Tenant: a }"),
+        "header-files": (Self.program("WHAT"), "header-files: { Authorization: FOLDER/secret }"),
+        "on-failure": (Self.program("WHAT"), "on-failure: { transfer: \"2\" }"),
+        "on-failure.announcement": (Self.program("on-failure: { WHAT }"), "announcement: FOLDER/tone.wav"),
+        "on-failure.transfer": (Self.program("on-failure: { WHAT }"), "transfer: \"2\""),
         "hold-music": ("open: true, WHAT", "hold-music: theirs"), "srtp": ("open: true, WHAT", "srtp: required"),
         "srtp-keying": ("open: true, WHAT", "srtp-keying: dtls"), "ice": ("open: true, WHAT", "ice: lite"),
         "media-timeout": ("open: true, WHAT", "media-timeout: 5"), "first-media-timeout": ("open: true, WHAT", "first-media-timeout: 5"),
@@ -131,6 +137,7 @@ import Testing
     private static let queue = "application: queue, queue: { members: [\"2\"], WHAT }"
     private static let prompt = "application: menu, menu: { prompt: { WHAT }, choices: { \"1\": hang-up } }"
     private static let choice = "application: menu, menu: { prompt: FOLDER/tone.wav, choices: { \"1\": { WHAT } } }"
+    private static func program(_ keys: String) -> String { "application: stream, url: \"ws://a.test/calls\", \(keys)" }
     private static func schedule(_ window: String) -> String { "open: true, do-not-disturb: { schedule: [{ \(window) }] }" }
 
     /// The line as it was read, or what is wrong with it.

@@ -233,6 +233,25 @@ extension JournalEvent.Kind {
                     .maybe(.cause, "why it ends early"), .maybe(.text, "the path that was written"),
                     .always(.count, "packets that were not written in time"),
                 ])
+        case .streamStarted:
+            .init(
+                "The program of a stream is called; from here on it may hear and speak.",
+                [
+                    .always(.direction), .always(.codec, "the format: `twilio`, or as `raw/l16/16000`"),
+                    .always(.remote, "the host and the port of the program"),
+                ])
+        case .streamPaused: .init("The call of a stream is held, and the program was told; or no more.", [.always(.on)])
+        case .streamStopped:
+            .init(
+                "Nothing more passes to the program or from it.",
+                [
+                    .always(.direction),
+                    .always(
+                        .cause,
+                        "`call-ended`, `transferred`, `closed` and `hang-up`, or a failure: `unreachable`, `refused`, `tls`, `timeout`, `gone`, `stalled`, `nonsense`"
+                    ),
+                    .maybe(.text, "what the program did wrong and what came too late, counted, as `malformed:3 underruns:1`"),
+                ])
         case .holdMusic: .init("The far end of the bridge holds, and this leg hears music meanwhile.", [.always(.on)])
         case .mediaClosed:
             .init(

@@ -89,6 +89,9 @@ extension JournalEvent {
         case mediaUpdated = "media.updated"
         case recordingStarted = "recording.started"
         case recordingEnded = "recording.ended"
+        case streamStarted = "stream.started"
+        case streamPaused = "stream.paused"
+        case streamStopped = "stream.stopped"
         case holdMusic = "hold.music"
         case mediaClosed = "media.closed"
         case mediaReleased = "media.released"
@@ -126,6 +129,7 @@ extension JournalEvent {
         case roundTrip
         case added, changed, removed
         case endedBy, q850
+        case direction
     }
 }
 

@@ -68,6 +68,7 @@ extension JournalEvent.Key {
         case .changed: "numbers of lines that changed, in the same way"
         case .removed: "numbers of lines that are gone, in the same way"
         case .endedBy: "`local`, an end action; `remote`, the far end; `gateway`, a failure or a limit"
+        case .direction: "`in`, the far end is listened to; `out`, it is spoken to; `both`"
         case .q850: "the cause in the words of Q.850, a number from 1 to 127"
         }
     }

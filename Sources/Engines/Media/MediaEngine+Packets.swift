@@ -107,6 +107,7 @@ extension MediaEngine {
     private func hear(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, on leg: MediaLeg, at now: Instant)
     {
         leg.tap?.note(TappedPacket(isSent: false, role, header, at: now), payload(packet, header))
+        leg.listener?.note(TappedPacket(isSent: false, role, header, at: now), payload(packet, header))
         switch role {
         case .unknown: break
         case .otherAudio: leg.hearing.receiveUnknown()

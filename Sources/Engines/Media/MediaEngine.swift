@@ -290,7 +290,7 @@ public final class MediaEngine {
         switch leg.plan.source {
         case .relay: leg.stream.payloadTypes = leg.partner.map { $0.plan.audio.payloadTypes(towards: leg.plan.audio) } ?? PayloadTypeMap()
         case .echo: leg.stream.payloadTypes = leg.plan.audio.payloadTypes(towards: leg.plan.audio)
-        case .tone, .samples, .silence, .conference: leg.stream.payloadTypes = PayloadTypeMap()
+        case .tone, .samples, .stream, .silence, .conference: leg.stream.payloadTypes = PayloadTypeMap()
         }
     }
 

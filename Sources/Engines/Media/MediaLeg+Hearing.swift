@@ -35,7 +35,7 @@ extension MediaLeg {
         case .echo: return incomingVerdict(at: now)
         // A conference in which nobody else speaks is silent by right.
         case .conference: return member?.hasHeardOthers == true ? DirectionVerdict(.heard, by: .level) : nil
-        case .tone, .samples: return DirectionVerdict(packets.sent.count > 0 ? .heard : .nothing, by: .packets)
+        case .tone, .samples, .stream: return DirectionVerdict(packets.sent.count > 0 ? .heard : .nothing, by: .packets)
         }
     }
 

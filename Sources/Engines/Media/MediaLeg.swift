@@ -86,6 +86,9 @@ final class MediaLeg {
     /// Takes a copy of the packets of both directions while the leg is recorded.
     var tap: RecordingTap? { plan.recording }
 
+    /// Takes a copy of the packets of the far end for a program.
+    var listener: RecordingTap? { plan.listener }
+
     /// The far end has a port for RTCP and we have none (it was given up for rtcp-mux): its reports come to our RTP port.
     var mixesPorts: Bool { control.socket == nil && !plan.audio.rtcpMux }
 
@@ -285,7 +288,7 @@ extension MediaSource {
     /// Needs an encoder.
     var isMadeHere: Bool {
         switch self {
-        case .tone, .samples: true
+        case .tone, .samples, .stream: true
         case .relay, .echo, .silence, .conference: false
         }
     }

@@ -15,6 +15,8 @@ public enum MediaSource: Hashable, Sendable {
     /// The sound of the other legs that name the same conference, mixed; that of this one goes to them. Legs of one conference come to one
     /// lane.
     case conference(UInt64)
+    /// The sound of a program, with silence where it says nothing.
+    case stream(StreamPort)
     /// Nothing is sent but RTCP and digits.
     case silence
 
@@ -48,6 +50,8 @@ public struct MediaPlan: Hashable, Sendable {
     public var sendsSilence = false
     /// Takes the packets of both directions to be recorded; from `RecordingWriter.begin`.
     public var recording: RecordingTap?
+    /// Takes the packets from the far end for a program; nil: none listens.
+    public var listener: RecordingTap?
     /// Keys of a far end without telephone-event are sought in its sound, which then is decoded.
     public var detectsDTMF = false
     /// Keys of the partner's are told to the far end by signalling (INFO), and not by events or as sound.

@@ -14,6 +14,7 @@ final class Player {
         case tone(ToneGenerator)
         case samples([Int16], next: Int, loops: Bool)
         case keys(DTMFTones)
+        case stream(StreamPort)
     }
 
     /// Nil when this source makes no sound of its own.
@@ -28,6 +29,9 @@ final class Player {
         case .samples(let samples, let sampleRate, let loops):
             encoder = try FrameEncoder(codec, sampleRate: sampleRate, milliseconds: milliseconds, opus: opus)
             sound = .samples(samples, next: 0, loops: loops && !samples.isEmpty)
+        case .stream(let port):
+            encoder = try FrameEncoder(codec, sampleRate: port.sampleRate, milliseconds: milliseconds, opus: opus)
+            sound = .stream(port)
         }
         self.codec = codec
         frame = .allocate(capacity: encoder.samplesPerFrame)
@@ -84,6 +88,9 @@ final class Player {
         case .keys(var tones):
             defer { sound = .keys(tones) }
             return tones.fill(frame)
+        case .stream(let port):
+            port.read(into: frame)
+            return true
         case .samples(let samples, var next, let loops):
             guard loops || next < samples.count else { return false }
             for index in frame.indices {

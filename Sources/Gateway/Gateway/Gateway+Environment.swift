@@ -39,6 +39,8 @@ extension Gateway {
         public var kept = KeptState()
         /// Writes the recordings of lines that have them; nil: nothing is recorded.
         public var recordings: RecordingWriter?
+        /// Calls the programs of streams; nil: there are none.
+        public var streams: (any StreamPlane)?
         /// Hears what becomes of trunks where it changes, for the log.
         public var onTrunk: ((TrunkNotice) -> Void)?
         /// Told of the first wrong password of a minute that is one too many.

@@ -98,7 +98,9 @@ public final class Gateway: SignallingEndpoint {
         dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
         let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)
         let originations = Originations(context, table, router, self.services, dialling)
-        applications = Applications(context, recorder, Queues(context, table, router))
+        applications = Applications(
+            context, recorder, Queues(context, table, router),
+            CallStreams(context, table, router, dialling, environment.streams))
         ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
         let holding = Holding(table)
         grouping = Grouping(context, table, recorder)
@@ -245,6 +247,13 @@ public final class Gateway: SignallingEndpoint {
         enter(now)
         guard let leg = table.leg(of: media), leg.state == .connected else { return }
         leg.heard(event)
+        settle()
+    }
+
+    /// An event of a stream that this gateway opened.
+    public func receive(_ event: StreamEvent, of stream: UInt64, at now: Instant) {
+        enter(now)
+        applications.streams.receive(event, of: stream)
         settle()
     }
 

@@ -28,6 +28,7 @@ extension GatewayServer {
         (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)
         environment.resolve = resolver(settings, on: lane)
         environment.recordings = recordings(on: lane, notice)
+        environment.streams = try streams(settings, on: lane)
         environment.push = settings.push.map { push(by: $0, on: lane, notice) }
         if let decider = settings.decider { environment.ask = ask(decider, on: lane) }
         let teller = settings.tellsCalls ? callTeller(on: lane, notice) : nil
@@ -67,6 +68,17 @@ extension GatewayServer {
         RecordingWriter(clock: { MonotonicClock.now }) { [weak lane] failure in
             notice(.recording(failure))
             lane?.post { host, now in host.endpoint.recordingFailed(failure, at: now) }
+        }
+    }
+
+    private static func streams(_ settings: Settings, on lane: Lane<Host>) throws(StartError) -> StreamLanes {
+        var tls = TLSSettings()
+        tls.serverAuthorities = settings.programAuthorities
+        let trust: TLSContexts
+        do throws(TLSError) { trust = try TLSContexts(tls) } catch { throw .tls(error) }
+        return StreamLanes(lanes: settings.mediaLanes ?? max(ProcessInfo.processInfo.activeProcessorCount, 1), trusting: trust) {
+            [weak lane] id, event in
+            lane?.post { host, now in host.endpoint.receive(event, of: id, at: now) }
         }
     }
 

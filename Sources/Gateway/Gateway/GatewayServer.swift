@@ -44,6 +44,8 @@ public final class GatewayServer: Sendable {
         public var push: (any PushSender)?
         /// Asked about each call from outside, before the configuration; nil: nobody is.
         public var decider: (any CallDecider)?
+        /// The path of the authorities whose certificates the programs of streams may show; nil: those that the system trusts.
+        public var programAuthorities: String?
         /// Each call's end and each registration is a notice.
         public var tellsCalls = false
         /// Sees each event of the journal, on the signalling lane, when it is written; nil: nobody does. It must not block.

@@ -114,7 +114,8 @@ final class Parts {
         return wakeUps
     }()
     private(set) lazy var originations = Originations(context, table, router, services, dialling)
-    private(set) lazy var applications = Applications(context, recorder, Queues(context, table, router))
+    private(set) lazy var applications = Applications(
+        context, recorder, Queues(context, table, router), CallStreams(context, table, router, dialling, nil))
     private(set) lazy var ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
     private(set) lazy var holding = Holding(table)
     private(set) lazy var grouping = Grouping(context, table, recorder)

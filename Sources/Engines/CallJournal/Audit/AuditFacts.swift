@@ -302,6 +302,10 @@ extension AuditFacts {
             (current.media.runningSince, current.media.packets) = (nil, current.media.packets &+ (event.details.number(.packets) ?? 0))
         case .recordingStarted: current.media.isRecorded = true
         case .recordingEnded: current.media.isRecorded = false
+        case .streamStarted: (current.media.isStreamed, current.media.isStreamPaused) = (true, false)
+        case .streamPaused: current.media.isStreamPaused = event.details.flag(.on)
+        case .streamStopped: current.media.isStreamed = false
+        case .remoteHold: current.media.isHeldByRemote = event.details.flag(.on)
         case .mediaClosed: (current.media.isOpen, current.media.runningSince) = (false, nil)
         case .mediaReleased:
             current.media.runningSince = nil

@@ -175,6 +175,42 @@ extension AuditRule {
             }
         })
 
+    /// A stream to a program is media: it begins when the call is answered, its media open and its end not begun; it is over before the call
+    /// and its media are. A reset ends the calls before anybody can act on it.
+    static let m13 = AuditRule(
+        .M13, "a stream lies within the open media of an answered call that is not ending",
+        on: [.streamStarted, .streamPaused, .streamStopped, .callEnded, .mediaClosed],
+        check: { event, facts in
+            let call = facts.current
+            switch event.kind {
+            case .streamStarted:
+                if call.media.isStreamed { return "the call has a stream already" }
+                let isAnswered = call.direction == .incoming ? call.sentOK != nil : call.receivedOK
+                return isAnswered && call.media.isOpen && !call.isEnding
+                    ? nil : "the call must be answered, its media open, and its end not begun, before it is streamed"
+            case .streamPaused, .streamStopped: return call.media.isStreamed ? nil : "there was no stream"
+            case .callEnded where call.resetAt != nil: return nil
+            default: return call.media.isStreamed ? "the stream stops before \(event.kind.rawValue)" : nil
+            }
+        })
+
+    /// While a call is on hold, by its own side or by the far end, its stream is paused.
+    static let m14 = AuditRule(
+        .M14, "the stream of a held call is paused", on: [.actionFulfilled, .remoteHold, .streamPaused],
+        check: { event, facts in
+            let call = facts.current
+            guard call.media.isStreamed else { return nil }
+            switch event.kind {
+            case .streamPaused:
+                let isHeld = call.actions.wantsHold || call.media.isHeldByRemote
+                return isHeld && !event.details.flag(.on) ? "the call is on hold: its stream stays paused" : nil
+            case .remoteHold: return event.details.flag(.on) && !call.media.isStreamPaused ? "the stream is paused before" : nil
+            default:
+                guard facts.action?.kind == .held, call.actions.wantsHold else { return nil }
+                return call.media.isStreamPaused ? nil : "the stream is paused before the hold is fulfilled"
+            }
+        })
+
     /// On the line of an app: a call that was open for a second, and is not on hold, has sent a packet before it is closed. Always advice:
     /// nothing is wrong with the signalling, but nobody hears the app.
     static let m12 = AuditRule(

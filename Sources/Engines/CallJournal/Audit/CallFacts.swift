@@ -65,6 +65,8 @@ final class CallFacts {
         /// Numbers of the call that another program had.
         var takenPorts: [Int64] = []
         var isRecorded = false
+        var isStreamed = false, isStreamPaused = false
+        var isHeldByRemote = false
     }
 
     /// The line that the call counts at, and as what.

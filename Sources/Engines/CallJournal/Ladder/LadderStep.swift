@@ -131,7 +131,8 @@ extension JournalEvent.Kind {
         case .reportIncoming, .reportAdopted, .reportIncomingAccepted, .reportConnecting, .reportConnected, .reportUpdated, .reportEnded,
             .callEnded:
             .report
-        case .mediaReserved, .mediaConfigured, .mediaOpened, .mediaStarted, .mediaStopped, .mediaUpdated, .mediaClosed, .mediaReleased:
+        case .mediaReserved, .mediaConfigured, .mediaOpened, .mediaStarted, .mediaStopped, .mediaUpdated, .mediaClosed, .mediaReleased,
+            .streamStarted, .streamPaused, .streamStopped:
             .media
         case .sessionActivated, .sessionDeactivated: .session
         default: .action

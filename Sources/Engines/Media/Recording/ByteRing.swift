@@ -33,6 +33,20 @@ final class ByteRing: @unchecked Sendable {
         return true
     }
 
+    /// Bytes that were taken since the beginning. Of either thread.
+    var taken: Int { read.load(ordering: .acquiring) }
+
+    /// Bytes that wait. Of the reading thread.
+    var count: Int { written.load(ordering: .acquiring) - read.load(ordering: .relaxed) }
+
+    /// Leaves out all before so many bytes since the beginning. Of the reading thread.
+    /// - Returns: whether there was anything.
+    func skip(to end: Int) -> Bool {
+        guard end > read.load(ordering: .relaxed) else { return false }
+        read.store(min(end, written.load(ordering: .acquiring)), ordering: .releasing)
+        return true
+    }
+
     private func copy(_ piece: UnsafeRawBufferPointer, to start: Int) {
         let place = start % bytes.count, first = min(piece.count, bytes.count - place)
         UnsafeMutableRawBufferPointer(rebasing: bytes[place...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: piece[..<first]))

@@ -5,17 +5,17 @@ import Synchronization
 
 /// The place where a media lane lays the packets of a leg that is recorded, for `RecordingWriter` to fetch.
 ///
-/// The lane only copies the packet; decoding, mixing and files are the writer's. When that is behind, packets are dropped here and counted,
-/// and the lane goes on. Two are equal when they are the same.
+/// The lane only copies the packet; decoding, mixing and files are the writer's, or those of a stream. When that is behind, packets are
+/// dropped here and counted, and the lane goes on. Two are equal when they are the same.
 public final class RecordingTap: Hashable, Sendable {
     /// Seconds of anything but L16 at 48 kHz, and one of that.
-    private static let capacity = 262_144
+    private static let usualCapacity = 262_144
 
-    private let ring = ByteRing(capacity: RecordingTap.capacity)
+    private let ring: ByteRing
     private let dropped = Atomic<Int>(0)
     private let file = Mutex<String?>(nil)
 
-    init() {}
+    init(capacity: Int = RecordingTap.usualCapacity) { ring = ByteRing(capacity: capacity) }
 
     /// The path of the recording: not always as it was ordered, for no file is overwritten. Nil before there is one.
     public internal(set) var path: String? {

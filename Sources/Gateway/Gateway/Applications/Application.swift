@@ -14,11 +14,13 @@ extension LineEndpoint {
         public var menu: Menu?
         /// The queue that its callers wait in; nil for other applications.
         public var queue: QueueSettings?
+        /// The program of a stream; nil where it is none.
+        public var stream: StreamSettings?
         /// Makes an application of the program's own; nil for ours.
         private var maker: Maker?
 
         /// The table of applications: a new one is a line here, and its file.
-        static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox, .menu, .queue]
+        static let table: [Kind] = [.echo, .tone, .conference, .playback, .mailbox, .menu, .queue, .stream]
 
         /// The names of all applications, as a configuration file has them.
         public static let names = table.map(\.name)
@@ -54,6 +56,7 @@ extension LineEndpoint {
         /// - `isRecorded`: its line has a place for recordings.
         public func defect(loops: Bool?, isRecorded: Bool) -> Defect? {
             let kind = kind
+            if kind.streams != (stream != nil) { return kind.streams ? .needsProgram : .takesNoProgram }
             if kind.sound == .required, sound == nil { return .needsSound }
             if kind.sound == .none, sound != nil { return .takesNoSound }
             if loops != nil, !kind.mayLoop { return kind.sound == .none ? .takesNoSound : .doesNotLoop }
@@ -64,7 +67,8 @@ extension LineEndpoint {
 
         /// A fault in the settings of an application.
         public enum Defect: Sendable {
-            case needsSound, takesNoSound, doesNotLoop, needsRecording, needsMenu, takesNoMenu, needsQueue, takesNoQueue
+            case needsSound, takesNoSound, doesNotLoop, needsRecording, needsMenu, takesNoMenu, needsQueue, takesNoQueue, needsProgram,
+                takesNoProgram
         }
 
         /// The value of a first call to it as a demonstration for a person: 3 for his own voice, 1 for a sound, 0 for nothing.
@@ -100,6 +104,8 @@ extension LineEndpoint.Application {
         /// Its line has a `queue`.
         var takesQueue = false
         var demonstration = 0
+        /// Its line names a program.
+        var streams = false
         let make: @Sendable (LineEndpoint.Application, ApplicationCall) -> any LineApplication
     }
 }

@@ -10,11 +10,12 @@ final class Applications {
     /// Calls for their callers; set once, before the first leg.
     var calls: ApplicationCalls!
     let queues: Queues
+    let streams: CallStreams
     /// Number of calls that each line's application has had.
     private var counts: [Int: Int] = [:]
 
-    init(_ context: GatewayContext, _ recorder: Recorder, _ queues: Queues) {
-        (self.context, self.recorder, self.queues) = (context, recorder, queues)
+    init(_ context: GatewayContext, _ recorder: Recorder, _ queues: Queues, _ streams: CallStreams) {
+        (self.context, self.recorder, self.queues, self.streams) = (context, recorder, queues, streams)
         queues.tell = { [unowned self] leg, event in tell(leg) { $0.told(event, at: $1) } }
     }
 
@@ -37,7 +38,10 @@ final class Applications {
 
     func answered(_ leg: Leg) { tell(leg) { $0.answered(at: $1) } }
 
-    func heard(_ digit: DTMFDigit, by leg: Leg) { tell(leg) { $0.heard(digit, at: $1) } }
+    func heard(_ digit: DTMFDigit, by leg: Leg) {
+        streams.heard(digit, by: leg)
+        tell(leg) { $0.heard(digit, at: $1) }
+    }
 
     func sourceFinished(_ leg: Leg) { tell(leg) { $0.sourceFinished(at: $1) } }
 
@@ -71,6 +75,7 @@ final class Applications {
             play(leg, .quiet)
             play(leg)
         case .record: recorder.begin(leg)
+        case .stream: streams.open(leg)
         case .hangUp(let cause): leg.requestEnd(cause)
         case .call(let callee): if let cause = calls.call(callee, for: leg) { tell(leg) { $0.callFailed(cause, at: $1) } }
         case .ask(let digits):

@@ -62,6 +62,8 @@ public enum ApplicationStep: Equatable, Sendable {
     case restart
     /// The message begins.
     case record
+    /// The program of its stream is called.
+    case stream
     /// The call ends, for this cause.
     case hangUp(EndCause)
     /// A party is called for the caller, who hears the source meanwhile. Who answers first talks with the caller, and the application is

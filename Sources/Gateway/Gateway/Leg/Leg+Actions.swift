@@ -77,6 +77,7 @@ extension Leg {
         call.hold()
         sound.hasSession = false
         media.stop(holding: true, at: now)
+        updateStream()
         offerWhenPossible()
     }
 

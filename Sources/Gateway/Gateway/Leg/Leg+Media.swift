@@ -69,6 +69,7 @@ extension Leg {
         else { return }
         context.leg(self, did: .startsMedia)
         media.start(at: now)
+        updateStream()
         expectMedia()
     }
 
@@ -94,8 +95,19 @@ extension Leg {
         plan.detectsDTMF = configuration.media.detectsDTMF || application?.takesDigits == true
         plan.keysBySignalling = audio.telephoneEvents.isEmpty && session?.takesInfo == true
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
+        plan.listener = sound.stream?.listener
         return plan
     }
+
+    /// Its stream rests while somebody holds, and its media follows.
+    func updateStream() {
+        guard let stream = sound.stream else { return }
+        stream.pause(call.isHeld || call.isHeldByRemote || call.hasNoAudio, at: now)
+        renewPlan()
+    }
+
+    /// What it sends, or who listens to it, is another one now.
+    func renewPlan() { if let agreed = call.agreed { media.update(plan(for: agreed), at: now) } }
 
     private var source: MediaSource {
         // In a conference the others go on hearing it.
@@ -137,11 +149,13 @@ extension Leg {
         let (wasHeld, wasMissing) = (call.isHeldByRemote && !fellSilent, call.hasNoAudio)
         call.adopt(audio)
         media.update(plan(for: audio), at: now)
+        if call.isHeldByRemote { updateStream() }
         if wasMissing { startMedia() } else if !wasToBeHeard { expectMedia() }
         if wasHeld != call.isHeldByRemote {
             scribe.write(
                 .remoteHold, at: now, [.on: .init(call.isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
         }
+        updateStream()
         if call.isHeldByRemote != (wasHeld || wasMissing) { context.table.tell(bridge, .remoteHold(uuid, call.isHeldByRemote)) }
     }
 

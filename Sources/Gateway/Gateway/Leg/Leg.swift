@@ -197,6 +197,7 @@ final class Leg {
         guard state != .ended else { return }
         let cause = how.cause(isRinging: state == .ringing, known: endCause)
         if how.decidesCause { endCause = endCause ?? cause }
+        sound.stream?.close(.callEnded, at: now)
         media.stop(at: now)
         if let reason = how.report { line.provider.reportCall(with: uuid, endedAt: nil, reason: reason) }
         if how.tellsPeer { signalEnd(cause) }

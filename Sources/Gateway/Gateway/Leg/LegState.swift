@@ -58,6 +58,8 @@ extension Leg {
         var isMuted = false
         /// The other end of its sound.
         var place = Place.partner
+        /// The program that speaks and hears.
+        var stream: LegStream?
     }
 
     /// The other end of the sound of a leg.

@@ -1,4 +1,5 @@
 import Gateway
+import Streaming
 
 /// A key of an entry of `lines`, or of what stands within one: the one table that the reader, its hints and the reference read.
 struct LineKey: Sendable {
@@ -70,6 +71,16 @@ struct LineKey: Sendable {
             "application", LineEndpoint.Application.names.joined(separator: "|"), .unset("none"), "the gateway answers by itself"),
         LineKey("file", "file", .unset("none"), "the sound that `playback` plays, and the greeting of `record` (WAV or Ogg Opus)"),
         LineKey("loop", "true|false", .value("false"), "`playback` begins again, where it would hang up"),
+        LineKey("url", "ws://…|wss://…", .unset("needed with `stream`"), "the address of the program that `stream` lets speak and hear"),
+        LineKey("format", "twilio|raw", .value("twilio"), "the messages of `stream`: those of Twilio's Media Streams, or plain sound"),
+        LineKey(
+            "encoding", StreamEncoding.choices.keys.sorted().joined(separator: "|"), .value("l16/16000"), "the sound of the format `raw`"),
+        LineKey("headers", "names with values", .unset("none"), "fields of the request that opens the WebSocket of `stream`"),
+        LineKey(
+            "header-files", "names with files", .unset("none"), "the same, with files whose one line is the value, as a mounted secret"),
+        LineKey("on-failure", "hang-up|{ … }", .value("hang-up"), "what `stream` does where its program cannot be reached, or breaks off"),
+        LineKey("on-failure.announcement", "file", .unset("none"), "it is played, and the call ends (WAV or Ogg Opus)"),
+        LineKey("on-failure.transfer", "number", .unset("none"), "the call goes on with this number"),
         LineKey(
             "record", "folder|pattern", .unset("nothing is recorded"),
             "the files that calls are recorded in, as `{date}-{time}-{caller}.opus`"),

@@ -39,10 +39,12 @@ extension LineReader {
             guard sound == nil, loops == nil else { throw takesNoSound(line) }
             guard menu == nil else { throw takesNoMenu(line) }
             guard queue == nil else { throw takesNoQueue(line) }
+            guard stream.isEmpty else { throw takesNoProgram(line) }
             return
         }
         (application.sound, application.loops, application.menu) = (sound, loops ?? false, menu)
         application.queue = queue
+        application.stream = try streamSettings(of: line)
         switch application.defect(loops: loops, isRecorded: line.recording != nil) {
         case .needsSound: throw error("line \(line.number) plays back, and needs a 'file'")
         case .needsRecording: throw error("line \(line.number) takes messages, and needs a folder to 'record' them in")
@@ -52,6 +54,8 @@ extension LineReader {
         case .takesNoMenu: throw takesNoMenu(line)
         case .needsQueue: throw error("line \(line.number) is a queue, and needs a 'queue' with 'members'")
         case .takesNoQueue: throw takesNoQueue(line)
+        case .needsProgram: throw error("line \(line.number) streams to a program, and needs its 'url'")
+        case .takesNoProgram: throw takesNoProgram(line)
         case nil: line.endpoint = .application(application)
         }
     }

@@ -14,6 +14,8 @@ struct LineReader {
     var sounds: [String: WAV] = [:]
     /// The sound that the line's application plays, and whether it plays it again and again.
     var sound: WAV?, loops: Bool?
+    /// The keys of a stream.
+    var stream = StreamKeys()
     /// The line's schedule has a time zone of its own.
     var namesTimeZone = false
     /// The menu that the line's application plays.
@@ -86,6 +88,7 @@ struct LineReader {
         case "loop": loops = try value.flag
         case "menu": menu = try menu(node, value)
         case "queue": queue = try queue(node, value)
+        case "url", "format", "encoding", "headers", "header-files", "on-failure": try readStream(name, value, node)
         case "record": line.recording = try recordingPlace(value)
         case "hold-music":
             line.holdMusic =

@@ -152,6 +152,7 @@ struct ServeConfiguration {
         (settings.webSocketTLS, settings.webSocketOrigins) = (webSocketTLS, webSocket.origins)
         settings.webSocketProxies = webSocket.proxies
         settings.nameServers = nameServers
+        settings.programAuthorities = serverAuthorities
         settings.mediaBatch = mediaBatch
         (settings.journalFile, settings.journalRotation) = (journalFile, journalRotation)
         settings.violationsAreFatal = testMode

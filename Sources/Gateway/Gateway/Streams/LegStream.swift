@@ -1,0 +1,72 @@
+import Calls
+import Media
+import Primitives
+import Streaming
+
+/// The stream of one leg, with its lines in the journal. Lives on the signalling lane.
+final class LegStream {
+    let id: UInt64
+    private let port: StreamPort
+    private let plane: any StreamPlane
+    private let scribe: LegJournal
+    private(set) var isOver = false
+    private var isPaused = false
+
+    /// It begins.
+    init(_ order: StreamOrder, as id: UInt64, over plane: any StreamPlane, _ scribe: LegJournal, at now: Instant) {
+        (self.id, port, self.plane, self.scribe) = (id, order.port, plane, scribe)
+        scribe.write(
+            .streamStarted, at: now,
+            [
+                .direction: "both", .codec: .init(order.settings.format.name), .remote: .init(Text(order.settings.place.name)),
+            ])
+        plane.open(order, as: id)
+    }
+
+    /// Where the leg's media lays the packets of the far end; nil while the program is to hear nothing.
+    var listener: RecordingTap? { isOver || isPaused ? nil : port.heard }
+
+    func press(_ digit: Character) { if !isOver { plane.press(digit, on: id) } }
+
+    /// The call is held, or no more: the program is told, and hears nothing meanwhile.
+    func pause(_ isPaused: Bool, at now: Instant) {
+        guard !isOver, self.isPaused != isPaused else { return }
+        self.isPaused = isPaused
+        scribe.write(.streamPaused, at: now, [.on: .init(isPaused)])
+        plane.hold(isPaused, id)
+    }
+
+    /// Ends it from our side. No sound reaches the program after this returns.
+    func close(_ end: StreamEnd, at now: Instant) {
+        guard !isOver else { return }
+        isOver = true
+        stopped(end, plane.close(id, end) ?? StreamSession.Counts(), at: now)
+    }
+
+    /// It has ended by itself.
+    func ended(_ end: StreamEnd, _ counts: StreamSession.Counts, at now: Instant) {
+        guard !isOver else { return }
+        isOver = true
+        stopped(end, counts, at: now)
+    }
+
+    private func stopped(_ end: StreamEnd, _ counts: StreamSession.Counts, at now: Instant) {
+        let text = counts.text
+        scribe.write(
+            .streamStopped, at: now,
+            text.isEmpty
+                ? [.direction: "both", .cause: .init(Text(end.rawValue))]
+                : [.direction: "both", .cause: .init(Text(end.rawValue)), .text: .init(text)])
+    }
+}
+
+extension StreamSession.Counts {
+    /// Those that are not zero, as `malformed:3 underruns:1`.
+    fileprivate var text: Text {
+        let all = [
+            ("malformed", malformed), ("unknown", unknown), ("overflow-bytes", overflow), ("underruns", underruns), ("missing-ms", missing),
+            ("marks", marks), ("unsent", unsent),
+        ]
+        return Text(all.filter { $0.1 > 0 }.map { "\($0.0):\($0.1)" }.joined(separator: " "))
+    }
+}

@@ -1,0 +1,157 @@
+import HTTP
+import Media
+import Primitives
+import Runtime
+import Streaming
+
+/// One stream on its lane: the WebSocket to the program, and what passes between that and the port of a leg.
+final class ProgramStream {
+    /// Bytes that wait for a program before its sound is left out: a few seconds.
+    private static let mostUnsent = 65_536
+
+    private let order: StreamOrder
+    private let report: (StreamEvent) -> Void
+    private let session: StreamSession
+    private let ear: StreamEar
+    private var socket: WebSocketClient?
+    private var isOpen = false, isHeld = false
+    /// Nothing more is told.
+    private(set) var isOver = false
+    private let deadlineOfLookup: Instant
+    private let scratch: UnsafeMutableBufferPointer<Int16>
+
+    init(_ order: StreamOrder, at now: Instant, report: @escaping (StreamEvent) -> Void) throws {
+        (self.order, self.report) = (order, report)
+        session = try StreamSession(order.settings.format, order.call)
+        ear = StreamEar(order.port.heard, sampleRate: session.sampleRate, at: now)
+        deadlineOfLookup = now + WebSocketClient.openingTimeout
+        scratch = .allocate(capacity: session.sampleRate / 50)
+        scratch.initialize(repeating: 0)
+    }
+
+    deinit { scratch.deallocate() }
+
+    /// Nothing of it is left on the wire either.
+    var isGone: Bool { isOver && socket?.isOver != false }
+
+    /// The name of the program's host was looked up.
+    func connect(to addresses: [SocketAddress], trusting trust: TLSContexts, on lane: any LaneDoor, at now: Instant) {
+        guard !isOver, socket == nil else { return }
+        let settings = order.settings
+        let socket = WebSocketClient(
+            to: settings.place, at: addresses, headers: settings.headers, trusting: trust, on: lane, at: now
+        ) { [weak self] in self?.take($0, at: $1) }
+        self.socket = socket
+        socket.begin(at: now)
+    }
+
+    /// Passes on what there is, and looks whether the connection has something to do.
+    func advance(to now: Instant) {
+        if socket == nil, !isOver, deadlineOfLookup <= now { return end(.unreachable, at: now) }
+        if let due = socket?.deadline, due <= now { socket?.advance(to: now) }
+        guard isOpen, !isOver else { return }
+        if isHeld {
+            ear.rest(until: now)
+        } else {
+            let isRead = (socket?.unsentCount ?? 0) <= Self.mostUnsent
+            ear.read(at: now) { session.hear($0, isSent: isRead) }
+        }
+        pump()
+        let underruns = order.port.underruns
+        session.played(order.port.played, underruns: underruns.count, missing: underruns.missing)
+        flush(at: now)
+    }
+
+    func press(_ digit: Character, at now: Instant) {
+        guard isOpen else { return }
+        session.press(digit)
+        flush(at: now)
+    }
+
+    func hold(_ isHeld: Bool, at now: Instant) {
+        self.isHeld = isHeld
+        ear.rest(until: now)
+        guard isOpen else { return }
+        session.hold(isHeld)
+        flush(at: now)
+    }
+
+    /// The call is over, or goes on without it. Nil: it was over.
+    func close(_ end: StreamEnd, at now: Instant) -> StreamSession.Counts? {
+        guard !isOver else { return nil }
+        if isOpen {
+            session.stop(end.rawValue)
+            flush(at: now)
+        }
+        isOver = true
+        socket?.close(at: now)
+        return session.counts
+    }
+
+    private func take(_ event: WebSocketClient.Event, at now: Instant) {
+        switch event {
+        case .opened: open(at: now)
+        case .text(let text): session.receive(text: text)
+        case .binary(let bytes): session.receive(binary: bytes)
+        case .ended(let end): return self.end(StreamEnd(end, wasOpen: isOpen), at: now)
+        }
+        pump()
+        flush(at: now)
+    }
+
+    private func open(at now: Instant) {
+        isOpen = true
+        ear.rest(until: now)
+        session.start(position: (now - order.answered).wholeMilliseconds)
+        if isHeld { session.hold(true) }
+    }
+
+    /// Hands out what the port has room for.
+    private func pump() {
+        while session.waiting > 0, order.port.room > 0 {
+            let room = UnsafeMutableBufferPointer(rebasing: scratch[..<min(scratch.count, order.port.room)])
+            let count = session.hand(into: room)
+            guard count > 0 else { return }
+            order.port.put(UnsafeBufferPointer(rebasing: room[..<count]))
+        }
+    }
+
+    private func flush(at now: Instant) {
+        for output in session.takeOutputs() where !isOver {
+            switch output {
+            case .text(let text): socket?.send(text: text, at: now)
+            case .binary(let bytes): socket?.send(binary: bytes, at: now)
+            case .forget: order.port.forget()
+            case .pause(let isPaused): order.port.pause(isPaused)
+            case .digits(let digits): report(.digits(digits))
+            case .transfer(let number): report(.transfer(number))
+            case .hangUp: end(.hangUp, at: now)
+            case .failed: end(.nonsense, at: now)
+            }
+        }
+    }
+
+    private func end(_ end: StreamEnd, at now: Instant) {
+        guard !isOver else { return }
+        isOver = true
+        order.port.forget()
+        socket?.close(at: now)
+        report(.ended(end, session.counts))
+    }
+}
+
+extension StreamEnd {
+    /// A program that says goodbye in order has ended the call; one that breaks off has failed.
+    fileprivate init(_ end: WebSocketClient.End, wasOpen: Bool) {
+        switch end {
+        case .closed(let code): self = !wasOpen ? .refused : [.normal, .goingAway, .none].contains(code) ? .closed : .gone
+        case .unreachable: self = .unreachable
+        case .refused: self = .refused
+        case .tls: self = .tls
+        case .timeout: self = .timeout
+        case .broken: self = .gone
+        case .stalled: self = .stalled
+        case .protocolError: self = .nonsense
+        }
+    }
+}

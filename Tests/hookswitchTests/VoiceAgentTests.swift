@@ -1,0 +1,84 @@
+import Audio
+import Foundation
+import Gateway
+import Primitives
+import RTP
+import Testing
+import Workbench
+
+@testable import hookswitch
+
+/// A public framework for voice agents at the other end of a stream, with its own serializer as it stands: pipecat, of `.build/agents`.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct VoiceAgentTests {
+    @Test func `an agent on pipecat hears the caller, speaks, is interrupted, and hangs up`() throws {
+        let port = try FreePorts.block(of: 1, .v4).lowerBound, agent = try Agent(port: port)
+        #expect(agent.wait(for: "LISTENS"), "\(agent.lines)")
+        let place = try SoundGateway { _ in #"{ number: "9300", application: stream, url: "ws://127.0.0.1:\#(port)/calls" }"# }
+        var plan = try place.plan("9300 --tone 440 --duration 60 --codec pcmu --record \(place.folder.path)/heard.wav")
+        plan.script.duration = nil
+        // It speaks half a second after the answer; the first key silences it, the second has it hang up.
+        plan.script.steps = [
+            .wait(.milliseconds(4_000)), .press([.init("5")!]), .wait(.milliseconds(2_500)), .press([.init("9")!]), .wait(.seconds(20)),
+            .hangUp,
+        ]
+        let outcome = try CallRun(plan, reporter: ProgressReporter(nil)).perform()
+        #expect(CallText.status(outcome.result).contains("ended by the other side"), "\(agent.lines)")
+        #expect(agent.wait(for: "CALL OVER"), "\(agent.lines)")
+        #expect(agent.lines == ["LISTENS", "CALL twilio hookswitch 9300", "HEARD", "INTERRUPTED", "ENDS", "CALL OVER"])
+        let sound = try WAV(contentsOf: place.folder.path + "/heard.wav"), rate = sound.sampleRate
+        #expect(presence(of: 700, in: sound.samples[(rate * 3 / 2)..<(rate * 3)], rate) > 0.7)
+        #expect(presence(of: 700, in: sound.samples[(rate * 5)..<(rate * 6)], rate) < 0.1, "it was interrupted")
+        let journal = try place.expectCleanEnd()
+        #expect(journal.last { $0.kind == .streamStopped }?.details.text(.cause) == "closed")
+    }
+
+    private func presence(of frequency: Double, in samples: ArraySlice<Int16>, _ rate: Int) -> Double {
+        var detector = ToneDetector(frequency: frequency, sampleRate: rate)
+        detector.listen(to: Array(samples).span)
+        return detector.presence
+    }
+
+    /// The agent's process, and what it says.
+    private final class Agent: @unchecked Sendable {
+        private let process = Process(), said = NSCondition()
+        private var text = ""
+
+        init(port: UInt16) throws {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            process.executableURL = root.appending(path: ".build/agents/bin/python")
+            process.arguments = [root.appending(path: "Tests/InteropTests/Scenarios/voice-agent.py").path, "\(port)"]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            Thread.detachNewThread { [weak self] in
+                while case let bytes = output.fileHandleForReading.availableData, !bytes.isEmpty { self?.note(bytes) }
+            }
+        }
+
+        deinit { process.terminate() }
+
+        private func note(_ bytes: Data) {
+            said.lock()
+            text += String(decoding: bytes, as: UTF8.self)
+            said.broadcast()
+            said.unlock()
+        }
+
+        var lines: [String] {
+            said.lock()
+            defer { said.unlock() }
+            return text.split(separator: "\n").map(String.init)
+        }
+
+        /// Until it has said the line; false: it did not within a minute.
+        func wait(for line: String) -> Bool {
+            let end = Date() + 60
+            said.lock()
+            defer { said.unlock() }
+            while !text.split(separator: "\n").contains(Substring(line)) {
+                guard said.wait(until: end) else { return false }
+            }
+            return true
+        }
+    }
+}
