@@ -80,5 +80,5 @@ public final class VoiceCall {
 public final class AudioDevice {
     let client: VoiceClient
     public init(of client: VoiceClient) { self.client = client }
-    public var isEnabled = false { didSet { _ = isEnabled ? client.line?.startAudio() : client.line?.releaseAudio() } }
+    public var isEnabled = false { didSet { if isEnabled { client.line?.startAudio() } else { client.line?.stopAudio() } } }
 }

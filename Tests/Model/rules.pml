@@ -32,8 +32,8 @@ typedef Facts {
 Facts f[LEGS];
 /* The audio session that the legs share. */
 bit session;
-/* 64·T1 has passed since the 200; the end was accepted before the far end's. */
-bit waited[LEGS], endedFirst[LEGS];
+/* 64·T1 has passed since the 200. */
+bit waited[LEGS];
 
 mtype = { R1, R2, R3, R5, R6, R7, R8, R9, R10, R11, R12, R13, R14, M1, M2, M3, M4, M5, M5s, M6, M7, M8, M9 };
 
@@ -108,8 +108,8 @@ inline on_START(l) { began(l, OPEN_START); RULE(R10, !f[l].ended); f[l].beganSta
 inline on_ANSWER(l) { began(l, OPEN_ANSWER); RULE(R10, !f[l].ended); f[l].beganAnswer = 1 }
 inline on_END(l) {
     began(l, OPEN_END);
-    RULE(R9, !f[l].remoteEnd || endedFirst[l]);
-    RULE(R10, !f[l].ended || f[l].remoteEnd);
+    RULE(R9, !f[l].remoteEnd);
+    RULE(R10, !f[l].ended);
     f[l].beganEnd = 1
 }
 inline on_HOLD(l) { began(l, OPEN_HOLD); RULE(R10, !f[l].ended); f[l].wantsHold = 1 }

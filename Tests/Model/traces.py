@@ -43,6 +43,10 @@ class Leg:
         self.outgoing, self.established = None, False
         self.holds = {}
 
+    @property
+    def is_over(self):
+        return "ENDED" in self.events or "TX_FINAL" in self.events and "REPORT_OK" not in self.events
+
     def note(self, kind, details):
         event = self.message(kind == "sip.tx", details) if kind in ("sip.rx", "sip.tx") else self.step(kind, details)
         # Provisional responses are repeated as often as telephones ring.
@@ -95,35 +99,36 @@ class Leg:
         return way + "BYE" if method == "BYE" else None
 
 
-def legs(path, broken):
-    """The legs of a file that are whole; a run that was cut off, or that misses events, leaves out what was up then."""
-    run, up, last = "", {}, None
-    for line in open(path, "rb"):
+def legs(path):
+    """The legs of a file that are whole: where a run is cut off, or misses events, those that are up then are left out."""
+    run, known, last = "", {}, None
+    for number, line in enumerate(open(path, "rb"), 1):
         try:
             event = json.loads(line)
         except ValueError:
-            broken.append(path)
+            # A killed process may leave half a line; the sequence numbers say whether an event is missing.
+            print(f"traces.py: {path}:{number} cannot be read, and is passed over", file=sys.stderr)
             continue
         kind, call, details = event["kind"], event.get("call"), event.get("details", {})
-        if kind in ("gateway.started", "journal.lost") or last is not None and event["seq"] != last + 1:
-            up = {}
+        if kind in ("gateway.started", "gateway.stopped", "journal.lost") or last is not None and event["seq"] != last + 1:
+            # A gateway that stopped has ended every call, or the model says that it has not.
+            yield from (leg for leg in known.values() if leg.is_over or kind == "gateway.stopped")
+            known = {}
         last = event["seq"]
         if kind == "gateway.started":
             run = details.get("run", "")
         # The model has no reset of a provider.
         if kind == "provider.reset":
-            up = {call: leg for call, leg in up.items() if leg.line != event.get("line")}
+            known = {call: leg for call, leg in known.items() if leg.is_over or leg.line != event.get("line")}
         if not call:
             continue
-        if call not in up:
+        if call not in known:
             begins = kind in ("perform.start", "media.reserved") or kind == "sip.rx" and details.get("method") == "INVITE"
             if not begins or "status" in details:
                 continue
-            up[call] = Leg(run, call, event.get("line"))
-        up[call].note(kind, details)
-        if kind == "gateway.stopped":
-            break
-    yield from up.values()
+            known[call] = Leg(run, call, event.get("line"))
+        known[call].note(kind, details)
+    yield from (leg for leg in known.values() if leg.is_over)
 
 
 def main():
@@ -132,9 +137,9 @@ def main():
     parser.add_argument("--judge", metavar="OUTPUT", type=pathlib.Path)
     parser.add_argument("journals", nargs="*", metavar="JOURNAL")
     options = parser.parse_args()
-    broken, traces = [], {}
+    traces = {}
     for path in options.journals:
-        for leg in legs(path, broken):
+        for leg in legs(path):
             if leg.events:
                 traces.setdefault(tuple(leg.events), []).append(leg)
     if options.write:

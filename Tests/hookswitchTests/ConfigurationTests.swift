@@ -141,7 +141,7 @@ import UserAgent
         ("lines:\n  - { number: \"1\", pasword: x }", "FILE:2: line 1: pasword: unknown setting (did you mean 'password'?)"),
         (
             "lines:\n  - { number: \"1\", application: ehco }",
-            "FILE:2: line 1: application: takes one of echo, tone, conference, playback, record, stream, got 'ehco' (did you mean 'echo'?)"
+            "FILE:2: line 1: application: takes one of echo, tone, conference, playback, record, menu, queue, stream, got 'ehco' (did you mean 'echo'?)"
         ),
         ("lines:\n  - { number: \"1\", open: true }\n  - { number: \"1\", open: true }", "FILE:3: line 1 is there already (FILE:2)"),
         (

@@ -128,7 +128,7 @@ import Workbench
     /// Of the samples (`SampleCommand`) and of our scripts.
     private static let others: Set<String> = [
         "--answer-after", "--block", "--decline-after", "--do-not-disturb", "--ring-timeout", "--second", "--conference", "--waiting",
-        "--only",
+        "--only", "--faults", "--legs",
     ]
 
     static let options = all { page in spans(page).filter { $0.wholeMatch(of: /--[a-z].*/) != nil } }

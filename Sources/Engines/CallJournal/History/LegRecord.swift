@@ -62,6 +62,8 @@ public final class LegRecord {
         var openBye: (cseq: Int64, isOurs: Bool, sent: Instant)?
         /// Our BYE was not answered, and will not be.
         var isByeUnanswered = false
+        /// The UUID under which an app reported it.
+        var appCall: CallUUID?
     }
 
     public let call: CallUUID
@@ -76,8 +78,6 @@ public final class LegRecord {
     // `to` is the callee.
     public internal(set) var from: Text?, to: Text?, uri: Text?, agent: Text?, offer: Text?, callID: Text?
     public internal(set) var transport: Text?, remote: Text?
-    /// In the journal of an app: the UUID under which the app has the call, where that is one of its own.
-    public internal(set) var appCall: CallUUID?
     /// The first that was opened or agreed later.
     public internal(set) var codec: Text?
     public internal(set) var recording: Text?
@@ -118,6 +118,9 @@ public final class LegRecord {
     /// Rules by which an app may do better on its own line.
     public var advice: [Text] { broken.filter { $0.level == .advice }.map(\.rule) }
 
+    /// In the journal of an app: the UUID under which the app has the call, where that is one of its own.
+    public var appCall: CallUUID? { course.appCall }
+
     /// Its UUIDs: that of the journal, and an app's own.
     public var uuids: [CallUUID] { [call] + [appCall].compactMap(\.self) }
 
@@ -144,7 +147,7 @@ extension LegRecord {
         case .reportIncoming:
             (direction, course.isReported) = (.incoming, true)
             from = from ?? details.kept(.remote)
-        case .reportAdopted: appCall = details.uuid(.with)
+        case .reportAdopted: course.appCall = details.uuid(.with)
         case .reportIncomingRefused: ending.reportError = details.kept(.error)
         case .reportConnected: course.isConnected = true
         case .reportEnded: ending.reason = details.kept(.reason)
