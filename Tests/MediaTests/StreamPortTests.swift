@@ -41,7 +41,7 @@ import Testing
         #expect(Self.read(4, from: port) == [1, 2, 3, 4] && port.played == 404 && port.room == 800)
     }
 
-    @Test func `a short pause within the sound is an under-run, and a long one, or one behind clear, is none`() {
+    @Test func `a short pause within the sound is an under-run, and a long one, one behind clear, or a hold is none`() {
         let port = StreamPort(sampleRate: 8_000), frame = [Int16](repeating: 7, count: 160)
         func play(pausing frames: Int) {
             for _ in 0..<frames { _ = Self.read(160, from: port) }
@@ -60,6 +60,11 @@ import Testing
         port.forget()
         play(pausing: 2)
         #expect(port.underruns.count == 2)
+        port.interrupt()
+        play(pausing: 2)
+        #expect(port.underruns.count == 2, "the call was held")
+        play(pausing: 2)
+        #expect(port.underruns.count == 3)
     }
 
     @Test func `a pause plays silence, and loses nothing`() {

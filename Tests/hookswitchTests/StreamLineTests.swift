@@ -36,6 +36,9 @@ import Workbench
         .text(#"{"event":"media","media":{"payload":"\#(String(decoding: Base64.encode(bytes), as: UTF8.self))"}}"#)
     }
 
+    /// A minute of a tone in messages of a second.
+    private static let burst = [StreamProgram.Reply](repeating: media(tone(700, seconds: 1, isMu: true)), count: 60)
+
     private func heard(_ frequency: Double, in place: SoundGateway) throws -> Double {
         let sound = try WAV(contentsOf: place.folder.path + "/heard.wav")
         var detector = ToneDetector(frequency: frequency, sampleRate: sound.sampleRate)
@@ -80,6 +83,28 @@ import Workbench
         #expect(!journal.contains { "\($0)".contains("secret") })
     }
 
+    @Test func `a minute in one burst is paced, and clear forgets it within a frame`() throws {
+        let heard = Mutex(0)
+        let program = StreamProgram { message in
+            guard case .text(let text) = message else { return [] }
+            if text.contains(#""event":"start""#) {
+                return Self.burst + [.text(#"{"event":"mark","mark":{"name":"end"}}"#)]
+            }
+            let count = heard.withLock { heard in
+                heard += text.contains(#""event":"media""#) ? 1 : 0
+                return heard
+            }
+            return count == 75 && text.contains(#""event":"media""#) ? [.text(#"{"event":"clear"}"#)] : []
+        }
+        let place = try gateway(program)
+        _ = try place.call("9300 --tone 440 --duration 3 --codec pcmu --record \(place.folder.path)/heard.wav").perform()
+        // It ends after a second and a half.
+        let presence = try self.heard(700, in: place)
+        #expect((0.3...0.7).contains(presence), "\(presence)")
+        #expect(program.words.contains { $0.contains(#""event":"mark""#) && $0.contains(#""name":"end""#) })
+        #expect(stop(try place.expectCleanEnd()) == "call-ended")
+    }
+
     @Test func `frames of one byte are sound, a mark comes when they were played, and keys are told`() throws {
         let program = StreamProgram { message in
             guard case .text(let text) = message, text.contains(#""event":"start""#) else { return [] }
@@ -92,7 +117,7 @@ import Workbench
         _ = try CallRun(plan, reporter: ProgressReporter(nil)).perform()
         let presence = try heard(700, in: place)
         #expect((0.3...0.75).contains(presence), "\(presence)")
-        #expect(program.words.count == 4, "start, mark, digits and stop: \(program.words)")
+        #expect(program.events == ["start", "mark", "digits", "stop"], "\(program.words)")
         try place.expectCleanEnd()
     }
 
@@ -104,15 +129,73 @@ import Workbench
         #expect(stop(try place.expectCleanEnd()) == "call-ended")
     }
 
-    @Test func `one that dies in mid-word is gone, and the call ends behind the announcement`() throws {
+    @Test func `one that dies in mid-word is followed by the announcement`() throws {
         let program = StreamProgram { message in
             guard case .text(let text) = message else { return [] }
             return text.contains(#""event":"start""#)
-                ? [Self.media(Self.tone(700, seconds: 60, isMu: true))] : text.contains(#""chunk":"20""#) ? [.drop] : []
+                ? [Self.media(Self.tone(700, seconds: 5, isMu: true))] : text.contains(#""chunk":"20""#) ? [.drop] : []
         }
         let place = try gateway(program, "on-failure: { announcement: FOLDER/sorry.wav }")
         let outcome = try place.call("9300 --tone 440 --duration 20 --codec pcmu --record \(place.folder.path)/heard.wav").perform()
         #expect(CallText.status(outcome.result).contains("ended by the other side"))
+        let word = try heard(700, in: place), sorry = try heard(900, in: place)
+        #expect(word > 0.05 && sorry > 0.4, "\(word) and \(sorry)")
         #expect(stop(try place.expectCleanEnd()) == "gone")
+    }
+
+    @Test func `one that talks nonsense loses the call`() throws {
+        let program = StreamProgram { message in
+            guard case .text(let text) = message, text.contains(#""event":"start""#) else { return [] }
+            return (0...20).map { .text("nonsense \($0)") }
+        }
+        let place = try gateway(program)
+        let outcome = try place.call("9300 --duration 20 --codec pcmu").perform()
+        #expect(CallText.status(outcome.result).contains("ended by the other side"))
+        let journal = try place.expectCleanEnd()
+        #expect(stop(journal) == "nonsense")
+        #expect(journal.last { $0.kind == .streamStopped }?.details.text(.text) == "malformed:21")
+    }
+
+    @Test(arguments: [#"{"event":"hang-up"}"#, ""]) func `one that hangs up, or says goodbye, ends the call`(word: String) throws {
+        let program = StreamProgram { message in
+            guard case .text(let text) = message, text.contains(#""event":"start""#) else { return [] }
+            return word.isEmpty ? [.close] : [.text(word)]
+        }
+        let place = try gateway(program, "format: raw")
+        let outcome = try place.call("9300 --duration 20 --codec pcmu").perform()
+        #expect(CallText.status(outcome.result).contains("ended by the other side"))
+        #expect(stop(try place.expectCleanEnd()) == (word.isEmpty ? "closed" : "hang-up"))
+    }
+
+    @Test(arguments: [true, false]) func `where it wants a transfer, or is not there, the call goes on with another number`(isThere: Bool)
+        throws
+    {
+        let program = StreamProgram { message in
+            guard isThere, case .text(let text) = message else { return [.drop] }
+            return text.contains(#""event":"start""#) ? [.text(#"{"event":"transfer","to":"9400"}"#)] : []
+        }
+        let place = try gateway(
+            program, "format: raw, on-failure: { transfer: \"9400\" }",
+            lines: "\n  - { number: \"9400\", application: playback, file: \"FOLDER/sorry.wav\" }")
+        let outcome = try place.call("9300 --tone 440 --duration 20 --codec pcmu --record \(place.folder.path)/heard.wav").perform()
+        #expect(CallText.status(outcome.result).contains("ended by the other side"))
+        let presence = try heard(900, in: place)
+        #expect(presence > 0.4, "\(presence)")
+        #expect(stop(try place.expectCleanEnd()) == (isThere ? "transferred" : "gone"))
+    }
+
+    @Test func `the stream of a held call rests, and says so`() throws {
+        let program = Self.echo, place = try gateway(program, "format: raw"), before = program.events.count
+        var plan = try place.plan("9300 --tone 440 --duration 20 --codec pcmu")
+        plan.script.duration = nil
+        plan.script.steps = [
+            .wait(.milliseconds(500)), .hold, .wait(.milliseconds(800)), .resume, .wait(.milliseconds(500)), .hangUp,
+        ]
+        let sound = program.soundCount
+        _ = try CallRun(plan, reporter: ProgressReporter(nil)).perform()
+        let journal = try place.expectCleanEnd()
+        #expect(journal.filter { $0.kind == .streamPaused }.map { $0.details.flag(.on) } == [true, false])
+        #expect(program.events.dropFirst(before).filter { $0 != "underrun" } == ["start", "pause", "resume", "stop"])
+        #expect(program.soundCount - sound < 70, "none of the hold is heard")
     }
 }

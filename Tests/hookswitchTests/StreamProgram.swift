@@ -38,6 +38,10 @@ final class StreamProgram: Sendable {
             log.messages.compactMap { if case .text(let text) = $0, !text.contains(#""event":"media""#) { text } else { nil } }
         }
     }
+    /// The kinds of those, in order.
+    var events: [String] {
+        words.map { word in word.range(of: #""event":""#).map { String(word[$0.upperBound...].prefix { $0 != "\"" }) } ?? word }
+    }
     /// Messages of sound.
     var soundCount: Int { log.withLock { $0.messages.count } - words.count }
 

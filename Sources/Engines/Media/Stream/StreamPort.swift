@@ -20,7 +20,7 @@ public final class StreamPort: Hashable, Sendable {
     private let ring: ByteRing
     /// Bytes that were put in; bytes before which all is forgotten.
     private let put = Atomic<Int>(0), forgotten = Atomic<Int>(0)
-    private let paused = Atomic<Bool>(false)
+    private let paused = Atomic<Bool>(false), interrupted = Atomic<Bool>(false)
     private let underrunCount = Atomic<Int>(0), missingCount = Atomic<Int>(0), playedCount = Atomic<Int>(0)
     private let playing = Playing()
 
@@ -55,6 +55,9 @@ public final class StreamPort: Hashable, Sendable {
     /// Silence is played, and the samples wait; or no more.
     public func pause(_ isPaused: Bool) { paused.store(isPaused, ordering: .relaxed) }
 
+    /// The call was held, or goes on: the silence before the next sound is no lateness of the program's.
+    public func interrupt() { interrupted.store(true, ordering: .relaxed) }
+
     /// Samples that were played or forgotten, since the beginning.
     public var played: Int { playedCount.load(ordering: .acquiring) }
 
@@ -88,6 +91,10 @@ public final class StreamPort: Hashable, Sendable {
     }
 
     private func noteSound() {
+        if interrupted.load(ordering: .relaxed) {
+            interrupted.store(false, ordering: .relaxed)
+            playing.silence = nil
+        }
         if let silence = playing.silence, silence > 0, silence * 1_000 <= Self.longestUnderrun * sampleRate {
             underrunCount.add(1, ordering: .relaxed)
             missingCount.add(silence, ordering: .relaxed)

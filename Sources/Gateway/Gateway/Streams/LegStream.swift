@@ -32,6 +32,7 @@ final class LegStream {
     func pause(_ isPaused: Bool, at now: Instant) {
         guard !isOver, self.isPaused != isPaused else { return }
         self.isPaused = isPaused
+        port.interrupt()
         scribe.write(.streamPaused, at: now, [.on: .init(isPaused)])
         plane.hold(isPaused, id)
     }
