@@ -105,7 +105,7 @@ final class Gateway: Sendable {
     /// Ports of the media range that the gateway's process has sockets on.
     var mediaSockets: [UInt16] { KernelSockets.udpPorts(of: program.pid).filter(mediaRange.contains).sorted() }
 
-    func waitForNoMediaSocket(within limit: Duration = .seconds(10)) async throws {
+    func waitForNoMediaSocket(within limit: Duration = .seconds(30)) async throws {
         try await eventually("no media socket is left", within: limit) { mediaSockets.isEmpty }
     }
 
