@@ -70,7 +70,9 @@ public final class VoiceCall {
     public let uuid: UUID
     weak var delegate: VoiceCallDelegate?
     private let client: VoiceClient
-    init(_ uuid: UUID, _ client: VoiceClient, _ delegate: VoiceCallDelegate) { (self.uuid, self.client, self.delegate) = (uuid, client, delegate) }
+    init(_ uuid: UUID, _ client: VoiceClient, _ delegate: VoiceCallDelegate) {
+        (self.uuid, self.client, self.delegate) = (uuid, client, delegate)
+    }
     public var isMuted = false { didSet { client.line?.setMuted(uuid, isMuted) } }
     public var isOnHold = false { didSet { client.line?.setHeld(uuid, isOnHold) } }
     public func sendDigits(_ digits: String) { _ = client.line?.play(digits, on: uuid) }

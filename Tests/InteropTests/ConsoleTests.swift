@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension Talks {
+extension Strains {
     /// The web console in Debian's Chromium (`Scenarios/console.py`). Its screenshots stay in `.build/screenshots`.
     @Suite(.serialized, .timeLimit(.minutes(30))) struct ConsoleTests {
         private struct Stage {

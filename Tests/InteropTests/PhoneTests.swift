@@ -2,9 +2,9 @@ import Audio
 import Foundation
 import Testing
 
-extension Talks {
+extension Strains {
     /// The telephone of the web console in Debian's Chromium (`Scenarios/phone.py`). Its screenshots stay in `.build/screenshots`.
-    @Suite(.serialized, .timeLimit(.minutes(30))) struct PhoneTests {
+    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct PhoneTests {
         private struct Stage {
             let gateway: Gateway, port: UInt16
 

@@ -11,8 +11,8 @@ final class Bench: LaneResident {
 
     func get<Thing: AnyObject>(_ name: String, as type: Thing.Type = Thing.self) -> Thing { held[name] as! Thing }
 
-    static func lane(_ name: String = #function, hasPoller: Bool = false) -> Lane<Bench> {
-        Lane(label: name, hasPoller: hasPoller) { _, _ in Bench() }
+    static func lane(_ name: String = #function, hasPoller: Bool = false, isPatient: Bool = false) -> Lane<Bench> {
+        Lane(label: name, hasPoller: hasPoller, isPatient: isPatient) { _, _ in Bench() }
     }
 }
 

@@ -47,6 +47,19 @@ extension RealTime {
             #expect(late ?? .seconds(-1) >= .zero)
         }
 
+        @Test(arguments: [false, true]) func `the poller of a patient lane has the priority of nice 10`(isPatient: Bool) async {
+            let usual = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+            let lane = Bench.lane(hasPoller: true, isPatient: isPatient), inbox = Inbox(of: Int32.self)
+            lane.post { bench, now in
+                bench.onAdvance = { bench, _ in
+                    bench.deadline = nil
+                    inbox.put.yield(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))
+                }
+                bench.deadline = now
+            }
+            #expect(await inbox.next() == (isPatient ? 10 : usual))
+        }
+
         @Test(arguments: [false, true]) func `a deadline that comes nearer moves the alarm`(hasPoller: Bool) async {
             let lane = Bench.lane(hasPoller: hasPoller)
             let inbox = Inbox(of: String.self)

@@ -127,7 +127,7 @@ final class FaultyEcho: Sendable {
             waiting.removeAll { $0.due <= now }
             for item in due { item.send() }
             if polled[0].revents & Int16(POLLIN) != 0, let (bytes, sender) = receive(socket) { take(bytes, from: sender) }
-            // What was taken above may have ended a call.
+            // A BYE that was taken above may have ended a call.
             for (index, name) in names.enumerated() where polled[index + 1].revents & Int16(POLLIN) != 0 {
                 if order.contains(name) { echo(name) }
             }

@@ -1,6 +1,7 @@
 """Debian's Chromium, without a window, for the scenes in a browser."""
-import pathlib
+import pathlib, time
 from selenium import webdriver
+from selenium.common.exceptions import ElementClickInterceptedException, StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -36,6 +37,18 @@ def until(page, shots, what, condition, seconds=20):
     except Exception:
         page.save_screenshot(str(pathlib.Path(shots) / "failed.png"))
         raise AssertionError(f"{what}; the page shows:\n{page.find_element(By.TAG_NAME, 'body').text}\n{page.get_log('browser')}")
+
+
+def steady(act, seconds=20):
+    """What an act on elements gives. The page may draw a row anew between the search for an element and its use: then it is looked for again."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return act()
+        except (StaleElementReferenceException, ElementClickInterceptedException, IndexError, StopIteration):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
 
 
 def severe(page, expected=("401",)):

@@ -31,8 +31,8 @@ def go(view, heading):
     until(f"the view {view}", lambda _: heading in page.find_element(By.TAG_NAME, "h1").text)
 
 
-def press(words, inside=None):
-    next(b for b in (inside or page).find_elements(By.TAG_NAME, "button") if b.text == words).click()
+def press(words, inside=lambda: page):
+    chromium.steady(lambda: next(b for b in inside().find_elements(By.TAG_NAME, "button") if b.text == words).click())
 
 
 def call(number, seconds, *words):
@@ -55,10 +55,13 @@ def says(*words):
 
 
 def write(selector, text):
-    field = page.find_element(By.CSS_SELECTOR, selector)
-    field.clear()
-    field.send_keys(text)
-    return field
+    def type():
+        field = page.find_element(By.CSS_SELECTOR, selector)
+        field.clear()
+        field.send_keys(text)
+        return field
+
+    return chromium.steady(type)
 
 
 def quiet():
@@ -73,15 +76,14 @@ def calls():
     assert page.find_element(By.TAG_NAME, "h1").text == "Calls now 0"
     phone = call("9196", 60)
     until("the call comes by itself", lambda _: "connected" in rows()[0].text and "flows" in rows()[0].text)
-    row = rows()[0]
-    assert "9196" in row.text and "opus" in row.text, row.text
+    until("it says who and what", lambda _: "9196" in rows()[0].text and "opus" in rows()[0].text)
     page.save_screenshot(str(shots / "calls.png"))
-    press("Hold", row)
+    press("Hold", lambda: rows()[0])
     until("it is on hold", lambda _: "on hold" in rows()[0].text and "Hold: done" in page.find_element(By.CSS_SELECTOR, ".message").text)
-    press("Resume", rows()[0])
+    press("Resume", lambda: rows()[0])
     until("it goes on", lambda _: "on hold" not in rows()[0].text and "flows" in rows()[0].text)
 
-    rows()[0].find_element(By.TAG_NAME, "a").click()
+    chromium.steady(lambda: rows()[0].find_element(By.TAG_NAME, "a").click())
     until("its ladder is drawn", lambda _: page.execute_script("return document.querySelector('img.ladder').naturalHeight") > 400)
     until("its quality is drawn", lambda _: len(all_of(".chart polyline.incoming")[0].get_attribute("points").split()) >= 3)
     until("it is measured", lambda _: "packets" in rows()[0].text or "heard" in rows()[0].text)
@@ -116,8 +118,8 @@ def views():
     until("no call suits the filter", lambda _: not rows())
     write("#filter", "1001")
     until("this one does", lambda _: rows())
-    link = next(row for row in rows() if "9196" in row.text and "connected" in row.text).find_element(By.TAG_NAME, "a")
-    link.click()
+    chromium.steady(
+        lambda: next(row for row in rows() if "9196" in row.text and "connected" in row.text).find_element(By.TAG_NAME, "a").click())
     until("the call", lambda _: "connected" in page.find_element(By.CSS_SELECTOR, ".facts").text)
     write("#digits", "5#").send_keys("\n")
     says("Digits: done")
@@ -130,10 +132,10 @@ def views():
     go("recents/1001", "Recent calls of 1001")
     until("the call of the line", lambda _: any("9196" in row.text for row in rows()))
     page.save_screenshot(str(shots / "recents.png"))
-    press("Call back", rows()[0])
+    press("Call back", lambda: rows()[0])
     says("Call back: under way", "Call back: done")
     go("lines", "Lines")
-    next(box for box in all_of("input[type=checkbox]") if "1002" in box.get_attribute("aria-label")).click()
+    chromium.steady(lambda: next(box for box in all_of("input[type=checkbox]") if "1002" in box.get_attribute("aria-label")).click())
     says("Do Not Disturb: done")
     until("it stays", lambda _: next(box for box in all_of("input[type=checkbox]") if "1002" in box.get_attribute("aria-label")).is_selected())
     go("events", "Events")
@@ -168,7 +170,7 @@ def accessible():
     page.get(url)
     phone = call("9196", 60)
     until("a call", lambda _: "connected" in rows()[0].text)
-    identity = rows()[0].get_attribute("data-call")
+    identity = chromium.steady(lambda: rows()[0].get_attribute("data-call"))
     axe = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
     for colours in ["light", "dark"]:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": colours}]})
@@ -210,7 +212,7 @@ def hostile():
         tag = next(line for line in answer.split("\r\n") if line.lower().startswith("to:")).split(">", 1)[1]
         send("ACK", 1, tag, branch="b")
         until("the call is listed", lambda _: "img" in rows()[0].text)
-        identity = rows()[0].get_attribute("data-call")
+        identity = chromium.steady(lambda: rows()[0].get_attribute("data-call"))
         for view in ["calls", f"call/{identity}"]:
             page.execute_script("location.hash = arguments[0]", f"#/{view}")
             until("the name is text", lambda _: "onerror" in page.find_element(By.TAG_NAME, "main").text)

@@ -45,9 +45,12 @@ class Phone:
         return self
 
     def fill(self, selector, text):
-        field = self.page.find_element(By.CSS_SELECTOR, selector)
-        field.clear()
-        field.send_keys(text)
+        def type():
+            field = self.page.find_element(By.CSS_SELECTOR, selector)
+            field.clear()
+            field.send_keys(text)
+
+        chromium.steady(type)
 
     def until(self, what, condition, seconds=20):
         return chromium.until(self.page, shots, f"{self.line}: {what}", condition, seconds)
@@ -55,13 +58,17 @@ class Phone:
     def all(self, selector):
         return self.page.find_elements(By.CSS_SELECTOR, selector)
 
-    def press(self, words, card=None):
-        """A button by its words, in the newest call or in the page."""
-        for place in ([card] if card else [*self.all("article.card"), self.page]):
-            found = [button for button in place.find_elements(By.TAG_NAME, "button") if button.text == words and button.is_displayed()]
-            if found:
-                return found[0].click()
-        raise AssertionError(f"{self.line}: no button '{words}' in:\n{self.page.find_element(By.TAG_NAME, 'body').text}")
+    def press(self, words, nth=None):
+        """A button by its words: in the n-th call, or in the newest one that has it, or in the page."""
+        def button():
+            cards = self.all("article.card")
+            for place in ([*cards, self.page] if nth is None else [cards[nth]]):
+                yield from (button for button in place.find_elements(By.TAG_NAME, "button") if button.text == words and button.is_displayed())
+
+        try:
+            chromium.steady(lambda: next(button()).click())
+        except StopIteration:
+            raise AssertionError(f"{self.line}: no button '{words}' in:\n{self.page.find_element(By.TAG_NAME, 'body').text}")
 
     def dial(self, number):
         self.fill("#number", number)
@@ -97,7 +104,7 @@ class Phone:
         self.until("it hears the far end" if isLoud else "it hears nothing", holds, 20)
 
     def listen(self, name="call"):
-        self.page.execute_script(chromium.listen, self.card().find_element(By.TAG_NAME, "audio"), name)
+        chromium.steady(lambda: self.page.execute_script(chromium.listen, self.card().find_element(By.TAG_NAME, "audio"), name))
 
     def heard(self, seconds, name="call"):
         self.until("it has listened", lambda page: page.execute_script("return window.heard[arguments[0]].seconds", name) >= seconds, 40)
@@ -125,7 +132,7 @@ def pair():
     alice.shot("registered")
     alice.dial("1002")
     bob.shows("calls you")
-    assert "Alice" in bob.card().text, bob.card().text
+    bob.until("the name of the caller", lambda _: "Alice" in bob.card().text)
     alice.shows("it rings there")
     bob.shot("incoming")
     bob.press("Answer")
@@ -167,17 +174,17 @@ def acts():
     alice.press("Unmute")
     alice.hears(True)
     for key in "5#":
-        next(button for button in alice.all(".keypad button") if button.text == key).click()
+        chromium.steady(lambda: next(button for button in alice.all(".keypad button") if button.text == key).click())
     alice.dial("9197")
     alice.shows("connected")
     alice.shows("on hold", nth=1)
     alice.hears(True)
     alice.shot("two-calls")
-    alice.press("Resume", alice.card(1))
+    alice.press("Resume", nth=1)
     alice.until("the first goes on", lambda _: "on hold" not in alice.card(1).text)
     alice.shows("on hold", nth=0)
     alice.hears(True, nth=1)
-    alice.press("Hang up", alice.card(0))
+    alice.press("Hang up", nth=0)
     alice.shows("ended", nth=0)
     alice.dial("4711")
     alice.shows("404")
@@ -198,9 +205,8 @@ def transfer():
         alice.shows("connected")
 
     talk()
-    field = alice.card().find_element(By.TAG_NAME, "input")
-    field.send_keys("9196")
-    alice.press("Transfer", alice.card())
+    chromium.steady(lambda: alice.card().find_element(By.TAG_NAME, "input").send_keys("9196"))
+    alice.press("Transfer", nth=0)
     alice.shows("ended: transferred")
     bob.hears(True)
     bob.press("Hang up")
@@ -209,7 +215,7 @@ def transfer():
     alice.shows("on hold")
     alice.dial("1003")
     alice.shows("connected")
-    alice.press("Connect with 1003", alice.card(1))
+    alice.press("Connect with 1003", nth=1)
     alice.shows("ended", nth=0)
     alice.shows("ended: transferred", nth=1)
     say("JOINED")
@@ -319,8 +325,8 @@ def accessible():
     alice.until("it measures", lambda _: alice.packets() > 0)
     alice.page.execute_script("document.querySelector('details').open = true")
     check("call")
-    button = next(button for button in alice.card().find_elements(By.TAG_NAME, "button") if button.text == "Hold")
-    button.send_keys("\n")
+    chromium.steady(
+        lambda: next(button for button in alice.card().find_elements(By.TAG_NAME, "button") if button.text == "Hold").send_keys("\n"))
     alice.shows("on hold")
     focused = alice.page.execute_script("return document.activeElement.dataset.act")
     assert focused in ("resume", "hangUp"), f"the focus is lost: {focused}"

@@ -1,4 +1,5 @@
 import Audio
+
 import Foundation
 import Testing
 
@@ -47,6 +48,14 @@ enum Recordings {
         #expect(likeness.matches, "\(likeness)")
         let echo = try Recordings.likeness(own, heard)
         #expect(echo.score < 0.3, "it hears itself: \(echo)")
+    }
+
+    /// A piece that was heard is of what the other says over and over, and not of what oneself does.
+    static func expect(piece heard: WAV, isOf said: WAV, isNotOf own: WAV) throws {
+        let likeness = try likeness(heard, toAnyOf: said)
+        #expect(likeness.score > 0.6, "\(likeness)")
+        let echo = try Recordings.likeness(heard, toAnyOf: own)
+        #expect(echo.score < 0.35, "it hears itself: \(echo)")
     }
 
     /// How alike a piece is to a text that is said over and over.

@@ -84,14 +84,14 @@ final class ApplicationCalls {
         return true
     }
 
-    /// Those who ring for the caller ring no more.
+    /// Parties that ring for the caller ring no more.
     func cancel(_ leg: Leg) {
         guard let bridge = leg.bridge, table.isCalling(bridge) else { return }
         ringing.endHunt(of: leg.uuid)
         for callee in table.callees(of: bridge) { table.leg(callee)?.requestEnd(.ringTimeout) }
     }
 
-    /// Those who were called are gone. False where nobody was called for this caller.
+    /// The parties that were called are gone. False where nobody was called for this caller.
     func giveUp(_ leg: Leg, _ cause: EndCause, in bridge: UUID) -> Bool {
         guard leg.bridge == bridge else { return false }
         leg.bridge = nil

@@ -99,9 +99,9 @@ public enum ApplicationCallee: Equatable, Sendable {
 
 /// A message that an application takes: the caller's side of the call.
 public enum VoiceMessage: Sendable {
-    /// After a greeting.
+    /// The message is taken after a greeting.
     case later
-    /// It is being taken.
+    /// The message is being taken.
     case now
 }
 

@@ -8,7 +8,7 @@ public enum QueueEvent: Equatable, Sendable {
     case full
     /// From 1.
     case position(Int)
-    /// These members are to ring for the caller.
+    /// The members that ring for the caller.
     case offer([Text])
 }
 

@@ -33,7 +33,7 @@ public struct QueueSummary: Sendable {
     public var length: Int
     /// In the order of the configuration.
     public var members: [Member]
-    /// Those who wait, the first first.
+    /// The callers that wait, in their order.
     public var callers: [Caller]
     /// Since the start: who came, who was answered, who hung up while waiting, and who found it full or waited too long.
     public var entered: UInt64, answered: UInt64, abandoned: UInt64, overflowed: UInt64

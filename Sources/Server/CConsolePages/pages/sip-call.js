@@ -112,7 +112,7 @@ export class SipCall {
       target: parseAddress(response.get("contact")).uri || dialog.target,
     });
     this.#acknowledge();
-    // It was hung up while the answer was on its way.
+    // The user hung up while the answer was on its way.
     if (this.state === "ended") return this.#bye();
     await this.media.takeAnswer(response.body).catch(() => this.hangUp());
     if (this.state !== "ended") this.#change({ state: "connected", connected: new Date(), isHeldByRemote: this.media.isHeldByRemote });

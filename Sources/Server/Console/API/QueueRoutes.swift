@@ -49,27 +49,8 @@ struct QueueRoutes {
     unowned let api: ControlAPI
 
     func add(to routes: inout HTTPRoutes) {
-        routes.on(.get, "/v1/queues") { ask, responder in
-            read(ask, responder) { JSONBody.reply(.ok, Queues(queues: $0)) }
-        }
-        routes.on(.get, "/v1/queues/{queue}") { ask, responder in
-            let name = ask.parameters["queue"] ?? ""
-            read(ask, responder) { queues in
-                queues.first { $0.line == name || $0.name == name }.map { JSONBody.reply(.ok, $0) }
-                    ?? Problem.notFound("there is no queue \(name)").reply
-            }
-        }
-    }
-
-    /// Queues of lines that the token does not cover are not there.
-    private func read(_ ask: HTTPAsk, _ responder: HTTPResponder, _ reply: @escaping @Sendable ([QueueBody]) -> HTTPReply) {
-        api.answer(ask, responder) { () throws(Problem) in
-            let later = api.park(responder), grant = ask.grant
-            try api.running().queueSummaries { queues in
-                let shown = queues.filter { grant.covers($0.line) }.map(QueueBody.init)
-                later { responder, now in responder.reply(reply(shown), at: now) }
-            }
-            return nil
-        }
+        LineServiceRoutes(api: api).add(
+            "queue", to: &routes, read: { $0.queueSummaries(then: $1) },
+            list: { JSONBody.reply(.ok, Queues(queues: $0.map(QueueBody.init))) }, one: { JSONBody.reply(.ok, QueueBody($0)) })
     }
 }

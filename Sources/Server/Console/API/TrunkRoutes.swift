@@ -61,16 +61,9 @@ struct TrunkRoutes {
     unowned let api: ControlAPI
 
     func add(to routes: inout HTTPRoutes) {
-        routes.on(.get, "/v1/trunks") { ask, responder in
-            readTrunks(ask, responder) { JSONBody.reply(.ok, Trunks(trunks: $0)) }
-        }
-        routes.on(.get, "/v1/trunks/{trunk}") { ask, responder in
-            let name = ask.parameters["trunk"] ?? ""
-            readTrunks(ask, responder) { trunks in
-                trunks.first { $0.line == name || $0.name == name }.map { JSONBody.reply(.ok, $0) }
-                    ?? Problem.notFound("there is no trunk \(name)").reply
-            }
-        }
+        LineServiceRoutes(api: api).add(
+            "trunk", to: &routes, read: { $0.trunkSummaries(then: $1) },
+            list: { JSONBody.reply(.ok, Trunks(trunks: $0.map(TrunkBody.init))) }, one: { JSONBody.reply(.ok, TrunkBody($0)) })
         routes.on(.get, "/v1/directories") { ask, responder in
             api.answer(ask, responder) { () throws(Problem) in
                 JSONBody.reply(.ok, Directories(directories: try api.running().directorySummaries.map(DirectoryBody.init)))
@@ -82,17 +75,6 @@ struct TrunkRoutes {
                 guard try api.running().reloadDirectory(name) else { throw .notFound("there is no call directory \(name)") }
                 return HTTPReply(.accepted)
             }
-        }
-    }
-
-    /// Trunks of lines that the token does not cover are not there.
-    private func readTrunks(_ ask: HTTPAsk, _ responder: HTTPResponder, _ reply: @escaping @Sendable ([TrunkBody]) -> HTTPReply) {
-        api.answer(ask, responder) { () throws(Problem) in
-            let later = api.park(responder), grant = ask.grant
-            try api.running().trunkSummaries { trunks in
-                later { responder, now in responder.reply(reply(trunks.filter { grant.covers($0.line) }.map(TrunkBody.init)), at: now) }
-            }
-            return nil
         }
     }
 }

@@ -170,7 +170,7 @@ extension AppFarEnd: UserAgentDelegate {
         phone.userAgent(agent, incoming: session, at: now)
     }
 
-    /// It takes every registration, for ten minutes.
+    /// The far end takes every registration, for ten minutes.
     package func userAgent(
         _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
     ) -> Bool {

@@ -14,7 +14,7 @@ package struct AppTimeline: Sendable {
         package var call: CallUUID?
         /// The Call-ID, of what the far end saw.
         package var callID: Text = .empty
-        /// Of a sound, in Hz.
+        /// The pitch of a sound, in Hz.
         package var pitch: Double?
 
         package var text: String { words.joined(separator: " ") + (pitch.map { " (\(Number.text($0)) Hz)" } ?? "") }

@@ -57,6 +57,7 @@ final class AppProcess: Sendable {
             socket.write(AppLink.line(setUp))
             watch.change { $0.isConnected = true }
             socket.read(watch.read)
+            watch.change { $0.isRead = true }
         }
     }
 

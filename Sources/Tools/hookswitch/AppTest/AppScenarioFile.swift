@@ -84,7 +84,7 @@ enum AppScenarioFile {
         }
     }
 
-    /// What is wrong has its place.
+    /// A failure of `read` names the place.
     private static func inLine<Value>(_ place: String, _ read: () throws -> Value) throws -> Value {
         do { return try read() } catch let failure as Failure {
             throw Failure(message: "\(place): \(failure.message)", exitCode: failure.exitCode)

@@ -72,7 +72,7 @@ struct AppTestRun {
         return watch.change(\.refusal).map { .init("the telephone refused what the user wanted: \($0)") }
     }
 
-    /// What may be the reason.
+    /// The likely reason of a failed step: an app that ended, or a refusal of its telephone; empty where there is none.
     private var trouble: String {
         watch.change { state in
             state.end.map { "; the app ended \($0)" } ?? state.refusal.map { "; the telephone refused what the user wanted: \($0)" } ?? ""
@@ -183,7 +183,8 @@ struct AppTestRun {
             result.failures.append(.init("the app's media of \(watch.change { $0.timeline.open.count }) calls is not closed at the end"))
         }
         app.send(.finish)
-        _ = watch.wait(Self.releaseLimit) { $0.isFinished || $0.end != nil ? true : nil }
+        // A process may have ended before its last lines are read.
+        _ = watch.wait(Self.releaseLimit) { $0.isFinished || ($0.isConnected ? $0.isRead : $0.end != nil) ? true : nil }
         app.close(watch)
         let state = watch.change { $0 }
         if !state.isFinished, result.failures.isEmpty {

@@ -6,15 +6,17 @@ import Runtime
 import UserAgent
 import Workbench
 
-/// What is known of an app under test, as it comes, and the wait for what is still to come. Thread-safe.
+/// The timeline of an app under test, as its events come, and the wait for those still to come. Thread-safe.
 final class AppWatch: @unchecked Sendable {
     /// All that has come.
     struct State {
         var timeline = AppTimeline()
         var isConnected = false, isRegistered = false, isFinished = false
+        /// The app's connection is closed, and all of its lines are read.
+        var isRead = false
         /// The app knows of the push that comes with the next call.
         var expectsPush = false
-        /// How the app's process ended.
+        /// The end of the app's process, in words; nil while it runs.
         var end: String?
         /// Steps that the app asked its line for at a wrong time.
         var refusals = 0
