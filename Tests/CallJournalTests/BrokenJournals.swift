@@ -287,8 +287,8 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         },
         BrokenJournal(.M13, "streamed twice at a time", .streamed) { $0.duplicate(the(.streamStarted)) },
         BrokenJournal(.M13, "a stream that outlives its call", .streamed) {
-            $0.insert(.dtmfReceived, alice, [.digits: "5"], after: the(.streamStopped))   // the media stops as late as before
-            $0.move(the(.streamStopped), after: the(.callEnded))
+            $0.remove(the(.streamStopped))
+            $0.insert(.streamStopped, alice, [.direction: "both", .cause: "call-ended"], after: the(.callEnded))
         },
         BrokenJournal(.M13, "a stop without a stream", .streamed) { $0.duplicate(the(.streamStopped)) },
         BrokenJournal(.M14, "heard in our own hold", .streamed) {

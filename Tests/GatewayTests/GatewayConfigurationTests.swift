@@ -48,7 +48,7 @@ import Testing
     @Test func `applications are named as a configuration file names them`() {
         let all: [LineEndpoint.Application] = [.echo, .tone, .conference, .record(greeting: nil)]
         #expect(all.allSatisfy { LineEndpoint.Application.names.contains($0.name) } && Set(all.map(\.name)).count == 4)
-        #expect(LineEndpoint.Application.names == ["echo", "tone", "conference", "playback", "record", "menu", "queue"])
+        #expect(LineEndpoint.Application.names == ["echo", "tone", "conference", "playback", "record", "menu", "queue", "stream"])
     }
 
     @Test(

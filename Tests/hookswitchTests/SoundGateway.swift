@@ -49,14 +49,15 @@ final class SoundGateway {
     private let server: GatewayServer
     private let journal: String
 
-    init(_ line: (SoundFolder) throws -> String) throws {
+    /// - Parameter sip: further settings of `sip`, as `tls: { ca: FILE }`.
+    init(sip: String = "", _ line: (SoundFolder) throws -> String) throws {
         folder = try SoundFolder()
         address = SocketAddress(.loopback, port: try FreePorts.block(of: 2, .v4).lowerBound)
         journal = folder.path + "/journal.jsonl"
         let ports = try FreePorts.block(of: 20, .v4, in: 12_000...19_999), file = folder.path + "/hookswitch.yaml"
         let yaml = """
             domain: sound.test
-            sip: { udp: ["\(address)"] }
+            sip: { udp: ["\(address)"]\(sip.isEmpty ? "" : ", " + sip) }
             media: { ports: \(ports.lowerBound)-\(ports.upperBound), codecs: [opus, g722, pcmu, pcma, l16/16000, l16/48000] }
             lines:
               - \(try line(folder))

@@ -32,6 +32,26 @@ import Workbench
         #expect(journal.last { $0.kind == .streamStopped }?.details.text(.cause) == "closed")
     }
 
+    @Test(arguments: [("server.pem", "call-ended"), ("domain.pem", "tls")])
+    func `over TLS an agent is heard, unless its certificate has another name`(certificate: String, end: String) throws {
+        let port = try FreePorts.block(of: 1, .v4).lowerBound, folder = Self.root.appending(path: "Tests/Corpus/certificates").path
+        let agent = try Agent(port: port, ["\(folder)/\(certificate)", "\(folder)/leaf.key"])
+        #expect(agent.wait(for: "LISTENS"), "\(agent.lines)")
+        let place = try SoundGateway(sip: "tls: { ca: \(folder)/ca.pem }") { _ in
+            #"{ number: "9300", application: stream, url: "wss://127.0.0.1:\#(port)/calls" }"#
+        }
+        let call = try place.call("9300 --tone 440 --duration 4 --codec pcmu --record \(place.folder.path)/heard.wav")
+        let outcome = try call.perform()
+        #expect(outcome.result.status == 200)
+        if end == "call-ended" {
+            let sound = try WAV(contentsOf: place.folder.path + "/heard.wav"), rate = sound.sampleRate
+            #expect(presence(of: 700, in: sound.samples[(rate * 2)..<(rate * 3)], rate) > 0.7)
+        }
+        #expect(try place.expectCleanEnd().last { $0.kind == .streamStopped }?.details.text(.cause)?.description == end)
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
     private func presence(of frequency: Double, in samples: ArraySlice<Int16>, _ rate: Int) -> Double {
         var detector = ToneDetector(frequency: frequency, sampleRate: rate)
         detector.listen(to: Array(samples).span)
@@ -43,10 +63,10 @@ import Workbench
         private let process = Process(), said = NSCondition()
         private var text = ""
 
-        init(port: UInt16) throws {
-            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            process.executableURL = root.appending(path: ".build/agents/bin/python")
-            process.arguments = [root.appending(path: "Tests/InteropTests/Scenarios/voice-agent.py").path, "\(port)"]
+        /// - Parameter identity: the files of a certificate and its key; empty: in the clear.
+        init(port: UInt16, _ identity: [String] = []) throws {
+            process.executableURL = VoiceAgentTests.root.appending(path: ".build/agents/bin/python")
+            process.arguments = [VoiceAgentTests.root.appending(path: "Tests/InteropTests/Scenarios/voice-agent.py").path, "\(port)"] + identity
             let output = Pipe()
             process.standardOutput = output
             try process.run()

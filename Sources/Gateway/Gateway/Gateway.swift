@@ -98,15 +98,13 @@ public final class Gateway: SignallingEndpoint {
         dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
         let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)
         let originations = Originations(context, table, router, self.services, dialling)
-        applications = Applications(
-            context, recorder, Queues(context, table, router),
-            CallStreams(context, table, router, dialling, environment.streams))
+        let streams = CallStreams(context, table, router, dialling, environment.streams)
+        applications = Applications(context, recorder, Queues(context, table, router), streams)
         ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
         let holding = Holding(table)
         grouping = Grouping(context, table, recorder)
         transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding, self.services)
-        incomingCalls = IncomingCalls(
-            context, table, admission, log, router, self.services, dialling, ringing, transfers, userAgent)
+        incomingCalls = IncomingCalls(context, table, admission, log, router, self.services, dialling, ringing, transfers, userAgent)
         messages = MessageRelay(context, table, router, admission, userAgent)
         begin(environment)
     }

@@ -1,11 +1,12 @@
 """A voice agent on the public framework pipecat, with its own serializer for Twilio's Media Streams, as it stands.
 
-voice-agent.py PORT: listens on loopback and prints LISTENS. In each call it prints HEARD once it has heard half a second of sound, speaks 700 Hz for
+voice-agent.py PORT [CERTIFICATE KEY]: listens on loopback and prints LISTENS. In each call it prints HEARD once it has heard half a second of sound, speaks 700 Hz for
 ten seconds, prints INTERRUPTED at the key 5, when it falls silent, and ENDS at the key 9, when it hangs up.
 """
 import array
 import asyncio
 import math
+import ssl
 import sys
 
 import websockets
@@ -116,7 +117,11 @@ async def call(websocket):
 
 
 async def main():
-    async with websockets.serve(serve, "127.0.0.1", int(sys.argv[1])):
+    secure = None
+    if sys.argv[2:]:
+        secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        secure.load_cert_chain(*sys.argv[2:])
+    async with websockets.serve(serve, "127.0.0.1", int(sys.argv[1]), ssl=secure):
         print("LISTENS", flush=True)
         await asyncio.Future()
 
