@@ -131,10 +131,13 @@ import Workbench
         "--only", "--faults", "--legs",
     ]
 
+    /// Of all commands: made once, as it takes the parser seconds.
+    private static let help = Hookswitch.configuration.subcommands.map { Hookswitch.helpMessage(for: $0) }.joined()
+
     static let options = all { page in spans(page).filter { $0.wholeMatch(of: /--[a-z].*/) != nil } }
 
     @Test(arguments: options) func `an option that is shown alone is one of ours`(shown: Shown) throws {
-        let help = Hookswitch.configuration.subcommands.map { Hookswitch.helpMessage(for: $0) }.joined()
+        let help = Self.help
         for match in shown.text.matches(of: /--[a-z-]+/) {
             let name = String(match.output)
             #expect(

@@ -12,18 +12,21 @@ enum Surface: String, CaseIterable {
     case rtp, rtcp, stun, dtls
     /// The listener for metrics and health.
     case http
+    /// WebSockets: SIP, and events of the control interface.
+    case ws, events
 
     /// Inputs of a round of `roundSize`.
     var share: Int {
         switch self {
-        case .udp: 300
-        case .dialog: 200
+        case .udp: 280
+        case .dialog: 190
         case .rtp: 150
         case .tcp, .rtcp: 80
         case .stun: 60
         case .answers: 50
-        case .http: 40
+        case .ws, .http: 30
         case .tls, .dtls: 20
+        case .events: 10
         }
     }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 
 /// A command as the argument parser describes it (`--experimental-dump-help`): what the reference and the manual page are made from.
-struct CommandTree: Decodable {
+struct CommandTree: Decodable, Sendable {
     var name: String
     var abstract: String
     var discussion: String
@@ -10,11 +10,14 @@ struct CommandTree: Decodable {
     var arguments: [Argument]
     var subcommands: [CommandTree]
 
-    /// The root.
-    static func load() throws -> CommandTree {
+    /// The root, which is made once: the parser takes a second for it in a debug build.
+    private static let root = Result {
         struct Dump: Decodable { var command: CommandTree }
         return try JSONDecoder().decode(Dump.self, from: Data(Hookswitch._dumpHelp().utf8)).command
     }
+
+    /// The root.
+    static func load() throws -> CommandTree { try root.get() }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
@@ -34,9 +37,9 @@ struct CommandTree: Decodable {
         return (["hookswitch", name] + (hasOptions ? ["[options]"] : []) + positional.map(\.spelling)).joined(separator: " ")
     }
 
-    struct Argument: Decodable {
-        enum Kind: String, Decodable { case positional, option, flag }
-        struct Name: Decodable { var name: String }
+    struct Argument: Decodable, Sendable {
+        enum Kind: String, Decodable, Sendable { case positional, option, flag }
+        struct Name: Decodable, Sendable { var name: String }
 
         var kind: Kind
         var shouldDisplay: Bool

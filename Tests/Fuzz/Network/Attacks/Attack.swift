@@ -38,6 +38,8 @@ struct AttackContext {
         case .stun: try CheckAttack(self)
         case .dtls: HandshakeAttack(self)
         case .http: MonitorAttack(self)
+        case .ws: WebSocketAttack(self, .sip)
+        case .events: WebSocketAttack(self, .events)
         }
     }
 }

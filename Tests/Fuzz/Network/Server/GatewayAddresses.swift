@@ -4,6 +4,8 @@ import Primitives
 struct GatewayAddresses {
     let sip = SocketAddress(.loopback, port: 5_060)
     let tls = SocketAddress(.loopback, port: 5_061)
+    let webSocket = SocketAddress(.loopback, port: 5_066)
+    let control = SocketAddress(.loopback, port: 8_080)
     let monitor = SocketAddress(.loopback, port: 9_464)
     static let mediaPorts = "20000-25999"
     /// The folder of the corpus with certificates.
@@ -20,6 +22,8 @@ struct GatewayAddresses {
           udp: ["\(sip)"]
           tcp: ["\(sip)"]
           tls: { listen: ["\(tls)"], certificate: \(certificates)/server.pem, key: \(certificates)/leaf.key, ca: \(authorities) }
+          ws: ["\(webSocket)"]
+        api: { listen: ["\(control)"] }
         media: { ports: \(Self.mediaPorts), codecs: [opus, g722, pcmu, pcma, l16/16000], inband-dtmf: true, comfort-noise: true }
         access: { guesses-per-user: 1000000, guesses-per-source: 1000000, asserting: ["127.0.0.0/9"] }
         limits: { backlog: 0 }
