@@ -19,11 +19,12 @@ final class SoundFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// A file that sounds so long.
-    func write(tone: Double, seconds: Double, to name: String) throws {
+    /// A file that sounds so long, and then is silent.
+    func write(tone: Double, seconds: Double, silence: Double = 0, to name: String) throws {
         var generator = ToneGenerator(Tone(tone), sampleRate: 16_000), samples = [Int16](repeating: 0, count: Int(seconds * 16_000)),
             room = samples.mutableSpan
         generator.fill(&room)
+        samples += [Int16](repeating: 0, count: Int(silence * 16_000))
         var bytes = WAV(sampleRate: 16_000, samples: samples).serialized()
         if name.hasSuffix(".opus") {
             var writer = try OggOpusWriter(sampleRate: 16_000, serial: 1)

@@ -150,6 +150,10 @@ extension JournalEvent.Kind {
                     .always(.cause, "`abandoned`, `wait`, or `full` for one who found no place"),
                     .always(.count, "milliseconds that the caller waited"),
                 ])
+        case .mailboxEnded:
+            .init(
+                "A mailbox ends the message of its caller, and hangs up.",
+                [.always(.cause, "`key`: the caller pressed #, `maximum`: the longest message, or `silence`")])
         case .menuEntered:
             .init("The caller is in a menu, or in another level of it.", [.always(.text, "the keys that lead there, or `top`")])
         case .menuChoice: .init("The caller chose.", [.always(.digits), .always(.text, "what follows, as `number 1001`")])
@@ -228,7 +232,7 @@ extension JournalEvent.Kind {
                 [.always(.text, "its path; where there is a file of that name, another goes before its extension")])
         case .recordingEnded:
             .init(
-                "The file is complete, or ends before its call.",
+                "The file is complete, or ends before its call. A message of a mailbox with too little sound leaves none.",
                 [
                     .maybe(.cause, "why it ends early"), .maybe(.text, "the path that was written"),
                     .always(.count, "packets that were not written in time"),

@@ -50,6 +50,7 @@ extension JournalEvent {
         case queueOffered = "queue.offered"
         case queueAnswered = "queue.answered"
         case queueLeft = "queue.left"
+        case mailboxEnded = "mailbox.ended"
 
         // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"

@@ -14,6 +14,8 @@ extension LineEndpoint {
         public var menu: Menu?
         /// The queue that its callers wait in; nil for other applications.
         public var queue: QueueSettings?
+        /// The limits of the messages that it takes; nil: the defaults, or it takes none.
+        public var mailbox: MailboxSettings?
         /// Makes an application of the program's own; nil for ours.
         private var maker: Maker?
 
@@ -59,12 +61,13 @@ extension LineEndpoint {
             if loops != nil, !kind.mayLoop { return kind.sound == .none ? .takesNoSound : .doesNotLoop }
             if kind.takesMenu != (menu != nil) { return kind.takesMenu ? .needsMenu : .takesNoMenu }
             if kind.takesQueue != (queue != nil) { return kind.takesQueue ? .needsQueue : .takesNoQueue }
+            if !kind.takesMessages, mailbox != nil { return .takesNoMessages }
             return kind.takesMessages && !isRecorded ? .needsRecording : nil
         }
 
         /// A fault in the settings of an application.
         public enum Defect: Sendable {
-            case needsSound, takesNoSound, doesNotLoop, needsRecording, needsMenu, takesNoMenu, needsQueue, takesNoQueue
+            case needsSound, takesNoSound, doesNotLoop, needsRecording, takesNoMessages, needsMenu, takesNoMenu, needsQueue, takesNoQueue
         }
 
         /// The value of a first call to it as a demonstration for a person: 3 for his own voice, 1 for a sound, 0 for nothing.

@@ -31,8 +31,9 @@ final class Recorder {
         let dialled = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
         let (caller, called) = (shownNumber(of: leg), partner.map(shownNumber) ?? dialled)
         let path = place.path(of: leg.uuid, caller: caller, called: called, line: line.number, at: context.date)
-        let order = RecordingWriter.Order(
+        var order = RecordingWriter.Order(
             path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000, sides: isMessage ? .farEnd : .both)
+        if isMessage { order.message = leg.application?.messageRules }
         leg.media.recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: context.now)
         leg.media.update(leg.plan(for: audio), at: context.now)
     }
@@ -91,10 +92,17 @@ final class Recorder {
 
     /// A recording could not be written: its call goes on without it.
     func failed(_ failure: RecordingWriter.Failure) {
-        for leg in table.lines.all.flatMap(\.legsInOrder) where leg.media.recording?.tap == failure.tap {
-            leg.media.recording?.end(failure.error, at: context.now)
-            if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: context.now) }
+        guard let leg = leg(recordedBy: failure.tap) else { return }
+        leg.media.recording?.end(failure.error, at: context.now)
+        if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: context.now) }
+    }
+
+    /// nil where its call is over.
+    func leg(recordedBy tap: RecordingTap) -> Leg? {
+        for line in table.lines.all {
+            if let leg = line.legsInOrder.first(where: { $0.media.recording?.tap == tap }) { return leg }
         }
+        return nil
     }
 }
 

@@ -39,10 +39,11 @@ extension LineReader {
             guard sound == nil, loops == nil else { throw takesNoSound(line) }
             guard menu == nil else { throw takesNoMenu(line) }
             guard queue == nil else { throw takesNoQueue(line) }
+            guard mailbox == nil else { throw takesNoMessages(line) }
             return
         }
         (application.sound, application.loops, application.menu) = (sound, loops ?? false, menu)
-        application.queue = queue
+        (application.queue, application.mailbox) = (queue, mailbox)
         switch application.defect(loops: loops, isRecorded: line.recording != nil) {
         case .needsSound: throw error("line \(line.number) plays back, and needs a 'file'")
         case .needsRecording: throw error("line \(line.number) takes messages, and needs a folder to 'record' them in")
@@ -52,6 +53,7 @@ extension LineReader {
         case .takesNoMenu: throw takesNoMenu(line)
         case .needsQueue: throw error("line \(line.number) is a queue, and needs a 'queue' with 'members'")
         case .takesNoQueue: throw takesNoQueue(line)
+        case .takesNoMessages: throw takesNoMessages(line)
         case nil: line.endpoint = .application(application)
         }
     }
