@@ -53,6 +53,28 @@ import Workbench
         #expect(!FileManager.default.fileExists(atPath: place.folder.path + "/message.wav"))
     }
 
+    @Test func `a message is in the list of its mailbox and in the journal, with its file`() throws {
+        let place = try gateway("maximum: 60"), path = place.folder.path + "/message.wav"
+        _ = try place.call("9200 --from 1005 --tone 440 --duration 2 --codec pcmu").perform()
+        let end = Date() + 10
+        while place.mailboxes()[0].messages.isEmpty, Date() < end { usleep(10_000) }
+        let mailbox = place.mailboxes()[0], message = try #require(mailbox.messages.first)
+        #expect(mailbox.line == "9200" && mailbox.messages.count == 1 && message.caller == "1005" && !message.isHeard)
+        let length = try seconds(place)
+        #expect(message.path == path && abs(message.duration - length) < 0.001, "\(message.duration) of \(length)")
+        let told = try place.expectCleanEnd().filter { $0.kind == .mailboxMessage }
+        #expect(told.map { $0.details.text(.text)?.description } == [path] && told[0].call == CallUUID(message.id))
+    }
+
+    @Test func `a message that is being left when the server stops is told of before the end of the journal`() throws {
+        let place = try gateway("minimum: 0"), plan = try place.plan("9200 --tone 440 --duration 30 --codec pcmu")
+        Thread.detachNewThread { _ = try? CallRun(plan, reporter: ProgressReporter(nil)).perform() }
+        let end = Date() + 20
+        while !FileManager.default.fileExists(atPath: place.folder.path + "/message.wav"), Date() < end { usleep(10_000) }
+        let kinds = try place.expectCleanStop().map(\.kind)
+        #expect(kinds.contains(.mailboxMessage) && kinds.last == .gatewayStopped)
+    }
+
     @Test(arguments: [
         ("maximum: 0", "mailbox.maximum"), ("silence-end: 0", "mailbox.silence-end"), ("minimum: 61", "mailbox.minimum"),
         ("silence-edn: 3", "mailbox.silence-edn: unknown setting (did you mean 'silence-end'?)"),

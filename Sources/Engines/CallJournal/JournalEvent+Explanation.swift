@@ -154,6 +154,14 @@ extension JournalEvent.Kind {
             .init(
                 "A mailbox ends the message of its caller, and hangs up.",
                 [.always(.cause, "`key`: the caller pressed #, `maximum`: the longest message, or `silence`")])
+        case .mailboxMessage:
+            .init(
+                "A message is in a mailbox, its file complete. Its call, whose UUID names the message, may have ended before.",
+                [
+                    .always(.remote, "the caller's number; empty for one who is not to be known"),
+                    .always(.count, "milliseconds of the message"), .always(.text, "the path of the file"),
+                ])
+        case .mailboxDiscarded: .init("A message had too little sound, or no place for its file: there is none.")
         case .menuEntered:
             .init("The caller is in a menu, or in another level of it.", [.always(.text, "the keys that lead there, or `top`")])
         case .menuChoice: .init("The caller chose.", [.always(.digits), .always(.text, "what follows, as `number 1001`")])

@@ -51,6 +51,8 @@ extension JournalEvent {
         case queueAnswered = "queue.answered"
         case queueLeft = "queue.left"
         case mailboxEnded = "mailbox.ended"
+        case mailboxMessage = "mailbox.message"
+        case mailboxDiscarded = "mailbox.discarded"
 
         // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"

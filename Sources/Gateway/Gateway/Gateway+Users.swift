@@ -109,6 +109,7 @@ extension Gateway {
     public func receive(_ notice: MessageNotice, at now: Instant) {
         enter(now)
         if case .silent(let tap) = notice, let leg = recorder.leg(recordedBy: tap) { applications.fellSilent(leg) }
+        recorder.mailboxes.receive(notice)
         settle()
     }
 

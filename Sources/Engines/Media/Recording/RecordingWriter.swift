@@ -1,5 +1,6 @@
 import Audio
 import Dispatch
+import Glibc
 import Primitives
 import Synchronization
 
@@ -84,6 +85,9 @@ public final class RecordingWriter: Sendable {
     public func end(_ tap: RecordingTap, at now: Instant) {
         queue.async { self.close(tap, at: now) }
     }
+
+    /// Removes a file that was written.
+    public func remove(_ path: String) { queue.async { unlink(path) } }
 
     /// Writes all that was before that time.
     public func advance(to now: Instant) {

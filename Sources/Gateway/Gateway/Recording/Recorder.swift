@@ -14,9 +14,13 @@ final class Recorder {
     private let userAgent: UserAgent
     /// nil: nothing is recorded.
     let writer: RecordingWriter?
+    let mailboxes: Mailboxes
 
-    init(_ context: GatewayContext, _ table: CallTable, _ userAgent: UserAgent, _ writer: RecordingWriter?) {
+    init(
+        _ context: GatewayContext, _ table: CallTable, _ userAgent: UserAgent, _ writer: RecordingWriter?, kept: KeptState = KeptState()
+    ) {
         (self.context, self.table, self.userAgent, self.writer) = (context, table, userAgent, writer)
+        mailboxes = Mailboxes(context, table.lines, writer, kept: kept)
     }
 
     /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or else by the line that
@@ -34,8 +38,16 @@ final class Recorder {
         var order = RecordingWriter.Order(
             path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000, sides: isMessage ? .farEnd : .both)
         if isMessage { order.message = leg.application?.messageRules }
-        leg.media.recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: context.now)
+        let recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: context.now)
+        leg.media.recording = recording
+        if isMessage { mailboxes.begin(message(of: leg, caller: caller, called: called, to: line), recordedBy: recording.tap) }
         leg.media.update(leg.plan(for: audio), at: context.now)
+    }
+
+    private func message(of leg: Leg, caller: Text, called: Text, to line: LineConfiguration) -> MailboxMessage {
+        MailboxMessage(
+            id: leg.uuid, line: line.number.description, caller: caller.description,
+            name: leg.party.isPrivate ? nil : leg.origin?.name, called: called.description, received: context.date)
     }
 
     /// Two talk with each other from here on: what no line of theirs wants recorded is recorded no more, and what one wants is, once.
