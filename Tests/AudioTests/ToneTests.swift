@@ -66,5 +66,17 @@ import Testing
         let quiet = [Int16](repeating: 3, count: 160), loud = Signals.sine(400, sampleRate: 8_000, count: 160)
         let changes = [quiet, loud, loud, quiet, quiet, loud, quiet, quiet, quiet, quiet, quiet, loud].map { detector.listen(to: $0.span) }
         #expect(changes == [nil, .heard, nil, nil, nil, nil, nil, nil, .silent, nil, nil, .heard])
+        #expect(detector.soundSamples == 4 * 160)
+    }
+
+    private static let silences: [(Int?, [SilenceDetector.Change?])] = [
+        (60, [nil, nil, .silent, nil, .heard, nil]), (nil, [nil, nil, nil, nil, nil, nil]),
+    ]
+
+    @Test(arguments: silences)
+    func `silence from the beginning is told where that is a change`(timeout: Int?, expected: [SilenceDetector.Change?]) {
+        var detector = SilenceDetector(after: timeout, sampleRate: 8_000, beginsSilent: false)
+        let quiet = [Int16](repeating: 3, count: 160), loud = Signals.sine(400, sampleRate: 8_000, count: 160)
+        #expect([quiet, quiet, quiet, quiet, loud, quiet].map { detector.listen(to: $0.span) } == expected)
     }
 }

@@ -185,6 +185,16 @@ import UserAgent
         try Self.expect("QueueMember", full: waiting.members[0], least: waiting.members[0])
         try Self.expect("QueueCaller", full: waiting.callers[0], least: waiting.callers[0])
         try Self.expect("Queues", full: QueueRoutes.Queues(queues: []), least: QueueRoutes.Queues(queues: []))
+        func mailbox(_ text: String?) -> MailboxBody {
+            let message = MailboxMessage(id: UUID(), line: "1", caller: "2", name: text, called: "1", received: Date())
+            return MailboxBody(MailboxSummary(line: "1", name: text.map { Text($0) }, messages: [message]), withMessages: true)
+        }
+        let least = MailboxBody(MailboxSummary(line: "1", name: nil, messages: []), withMessages: false)
+        try Self.expect("Mailbox", full: mailbox("x"), least: least)
+        try Self.expect("MailboxMessage", full: mailbox("x").messages?[0], least: mailbox(nil).messages?[0])
+        try Self.expect("Mailboxes", full: MailboxRoutes.Mailboxes(mailboxes: []), least: MailboxRoutes.Mailboxes(mailboxes: []))
+        let change = MailboxRoutes.MessageForm(heard: true)
+        try Self.expect("MailboxMessageChange", full: change, least: change)
         try Self.expect("Directories", full: TrunkRoutes.Directories(directories: []), least: TrunkRoutes.Directories(directories: []))
         func registration(_ agent: Text?) -> RegistrationBody {
             RegistrationBody(LineSummary.Device(contact: "sip:a@b", agent: agent, expires: 1))

@@ -297,6 +297,48 @@ extension RealTime {
             #expect(try ask("/v1/queues/nobody").status == 404 && ask("/v1/queues/700", as: one).status == 404)
         }
 
+        private func message(_ caller: String, _ path: String, isHeard: Bool) -> MailboxMessage {
+            MailboxMessage(
+                id: UUID(), line: "1900", caller: caller, name: nil, called: "1900", received: Date(timeIntervalSince1970: 1_790_000_000),
+                duration: 2.5, path: path, isHeard: isHeard)
+        }
+
+        @Test func `a mailbox has its messages, which are heard, marked and removed`() throws {
+            let path = journal.folder.appending(path: "message.wav").path, sound = Array("RIFF and so on".utf8)
+            try Data(sound).write(to: URL(filePath: path))
+            let messages = [message("1002", path, isHeard: false), message("1003", "/nowhere/x.opus", isHeard: true)]
+            gateway.state.withLock { $0.messages = messages }
+            let all = try #require(try ask("/v1/mailboxes").json["mailboxes"] as? [[String: Any]])
+            #expect(all.map { $0["new"] as? Int } == [1, 0] && all.map { $0["old"] as? Int } == [1, 0] && all[0]["messages"] == nil)
+            let mailbox = try ask("/v1/mailboxes/Office").json, list = try #require(mailbox["messages"] as? [[String: Any]])
+            #expect(list.map { $0["caller"] as? String } == ["1002", "1003"] && list.map { $0["heard"] as? Bool } == [false, true])
+            #expect(list.map { $0["file"] as? String } == ["message.wav", "x.opus"] && list[0]["duration"] as? Double == 2.5)
+            #expect(list[0]["received"] as? String == "2026-09-21T14:13:20.000Z")
+            let one = "/v1/mailboxes/1900/messages/\(messages[0].id)", heard = try ask(one)
+            #expect(heard.status == 200 && heard.body == sound && heard.field("Content-Type") == "audio/wav")
+            #expect(try ask(one, "GET", "Range: bytes=0-3\r\n").body == Array(sound.prefix(4)))
+            #expect(try ask("/v1/mailboxes/1900").json["new"] as? Int == 1, "listening marks nothing")
+            #expect(try ask(one, "PATCH", body: #"{"heard": true}"#).status == 204)
+            #expect(try ask("/v1/mailboxes/1900").json["old"] as? Int == 2)
+            #expect(try ask(one, "PATCH", body: #"{"heared": true}"#).status == 400)
+            #expect(try ask(one, "DELETE").status == 204 && ask(one, "DELETE").status == 404 && ask(one).status == 404)
+        }
+
+        @Test func `messages that are not there, and mailboxes of others, are 404, and changes need the scope`() throws {
+            let reader = AccessToken.make(name: "reader", scopes: [.read, .control], lines: nil, expires: nil)
+            try tokens.write(tokens.read() + [reader.kept])
+            let gone = message("1002", "/nowhere/x.wav", isHeard: false), path = "/v1/mailboxes/1900/messages/\(gone.id)"
+            gateway.state.withLock { $0.messages = [gone] }
+            #expect(try ask(path).status == 404 && ask("/v1/mailboxes/1900/messages/1").status == 400)
+            #expect(try ask("/v1/mailboxes/1900/messages/\(UUID())", "PATCH", body: #"{"heard": true}"#).status == 404)
+            #expect(try (ask("/v1/mailboxes", as: one).json["mailboxes"] as? [[String: Any]])?.map { $0["line"] as? String } == ["1001"])
+            for method in ["GET", "DELETE"] { #expect(try ask(path, method, as: one).status == 404) }
+            #expect(try ask("/v1/mailboxes/1900", as: one).status == 404)
+            #expect(try ask("/v1/mailboxes/1900", as: reader.secret).status == 200)
+            #expect(try ask(path, "DELETE", as: reader.secret).status == 403)
+            #expect(gateway.state.withLock { $0.messages.count } == 1)
+        }
+
         @Test func `trunks are told with how they are`() throws {
             let trunks = try #require(try ask("/v1/trunks").json["trunks"] as? [[String: Any]])
             #expect(trunks.map { $0["state"] as? String } == ["up", "down", "down", "unresolved"])

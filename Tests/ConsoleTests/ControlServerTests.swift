@@ -30,6 +30,8 @@ final class ScriptedGateway: GatewayControl {
         var statisticsAsks = 0
         /// Contacts that were taken away, and directories that were loaded anew.
         var unregistered: [Text] = [], reloaded: [String] = []
+        /// Of the mailbox 1900.
+        var messages: [MailboxMessage] = []
     }
     let state = Mutex(State())
     /// That of the first order; each has another.
@@ -92,6 +94,31 @@ final class ScriptedGateway: GatewayControl {
                 callers: [.init(call: UUID(), waited: .milliseconds(1_500))], entered: 9, answered: 5, abandoned: 2, overflowed: 1,
                 meanWait: .seconds(3))
         ])
+    }
+
+    func mailboxSummaries(then: @escaping @Sendable ([MailboxSummary]) -> Void) {
+        then([
+            MailboxSummary(line: "1900", name: "Office", messages: state.withLock { $0.messages }),
+            MailboxSummary(line: "1001", name: nil, messages: []),
+        ])
+    }
+
+    func setHeard(_ isHeard: Bool, message id: UUID, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        then(
+            state.withLock { state in
+                guard number == "1900", let index = state.messages.firstIndex(where: { $0.id == id }) else { return false }
+                state.messages[index].isHeard = isHeard
+                return true
+            })
+    }
+
+    func removeMessage(_ id: UUID, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        then(
+            state.withLock { state in
+                guard number == "1900", let index = state.messages.firstIndex(where: { $0.id == id }) else { return false }
+                state.messages.remove(at: index)
+                return true
+            })
     }
 
     func trunkSummaries(then: @escaping @Sendable ([TrunkSummary]) -> Void) {

@@ -21,11 +21,12 @@ import Testing
             case .key(let key): return DTMFDigit(key).map { application.heard($0, at: now) } ?? []
             case .finished: return application.sourceFinished(at: now)
             case .due: return application.advance(to: now)
+            case .silent: return application.fellSilent(at: now)
             }
         }
     }
 
-    private enum Input { case start, answered, key(Character), finished, due }
+    private enum Input { case start, answered, key(Character), finished, due, silent }
 
     @Test(arguments: LineEndpoint.Application.names) func `each application of the table answers at once`(name: String) throws {
         var application = try #require(LineEndpoint.Application(named: name)).make(for: Self.call)
@@ -51,8 +52,34 @@ import Testing
         #expect(beep.count == 4_003 && Array(beep.prefix(3)) == [1, 2, 3] && application.message == .later)
         let steps = Self.run(
             &application, [(0, .start), (1, .answered), (2, .key("#")), (3, .finished), (4, .key("1")), (5, .key("#")), (6, .finished)])
-        #expect(steps == [[.answer], [], [], [.record, .play], [], [.hangUp(.normalClearing)], []])
+        #expect(steps == [[.answer], [], [], [.record, .play], [], Self.ended("key"), []])
         #expect(application.source == .quiet && application.message == .now)
+    }
+
+    private static func ended(_ cause: Text) -> [ApplicationStep] {
+        [.note(.mailboxEnded, [.cause: .init(cause)]), .hangUp(.normalClearing)]
+    }
+
+    @Test(arguments: [(120, 120_003), (nil, nil)] as [(Int64?, Int64?)])
+    func `a mailbox ends a message that is too long, from the beep on, once`(maximum: Int64?, due: Int64?) {
+        var settings = MailboxSettings()
+        settings.maximum = maximum.map { .seconds($0) }
+        var application = LineEndpoint.Application.record(greeting: nil, settings).make(for: Self.call)
+        #expect(Self.run(&application, [(0, .start), (1, .answered), (2, .due), (2, .silent)]) == [[.answer], [], [], []])
+        #expect(application.deadline == nil)
+        #expect(Self.run(&application, [(3, .finished)]) == [[.record, .play]])
+        #expect(application.deadline == due.map { .zero + .milliseconds($0) })
+        guard let due else { return }
+        #expect(Self.run(&application, [(due - 1, .due), (due, .due), (due, .key("#"))]) == [[], Self.ended("maximum"), []])
+        #expect(application.deadline == nil)
+    }
+
+    @Test func `a mailbox ends a message at a silence, and says which`() {
+        var settings = MailboxSettings()
+        (settings.silenceEnd, settings.minimum) = (.seconds(4), .seconds(2))
+        var application = LineEndpoint.Application.record(greeting: nil, settings).make(for: Self.call)
+        #expect(application.messageRules == MessageRules(leastSound: .seconds(2), silence: .seconds(4)))
+        #expect(Self.run(&application, [(0, .finished), (1, .silent), (2, .silent)]) == [[.record, .play], Self.ended("silence"), []])
     }
 
     @Test func `an announcement lasts from its answer on`() {

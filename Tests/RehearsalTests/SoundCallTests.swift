@@ -182,6 +182,20 @@ import UserAgent
         }
     }
 
+    @Test func `a mailbox hangs up after the longest message, counted from the beep on`() throws {
+        let stage = stage { $0.lines[1].endpoint = .application(.record(greeting: nil)) }, peer = RawPeer(stage, 1)
+        peer.request("INVITE", "sip:9196@hookswitch.test", call: "m", 1, body: peer.description("0"))
+        peer.request("ACK", "sip:9196@hookswitch.test", call: "m", 1, toTag: peer.final(.invite, 1)?.to.tag)
+        stage.run(seconds: 20)
+        stage.tell(.sourceFinished, of: 1)
+        stage.run(seconds: 179)
+        #expect(peer.request(.bye) == nil && stage.events(.mailboxEnded).isEmpty)
+        stage.run(seconds: 1.5)
+        peer.answer(peer.request(.bye), 200)
+        #expect(stage.events(.mailboxEnded).map { $0.details.text(.cause) } == ["maximum"])
+        stage.expectQuiet()
+    }
+
     // MARK: Comfort noise
 
     @Test(arguments: [(true, ["0", "13"]), (false, ["0"])]) func `an application agrees to comfort noise where that is set`(

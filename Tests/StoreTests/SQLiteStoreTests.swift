@@ -99,6 +99,24 @@ extension RealTime {
             #expect(try open().load()["1001"].recents == [over])
         }
 
+        @Test func `messages of mailboxes are kept, the newest first, and removed`() throws {
+            let store = try open()
+            func message(_ minute: Double, line: String = "1900", name: String? = nil) -> MailboxMessage {
+                MailboxMessage(
+                    id: UUID(), line: line, caller: "+39 'x'", name: name, called: "1900",
+                    received: Date(timeIntervalSince1970: 1_790_000_000 + minute * 60), duration: 3.02, path: "mailbox/\(minute).wav")
+            }
+            var messages = [message(3, name: "Alice"), message(1), message(2), message(1, line: "1901")]
+            for message in messages { store.keep(.message(message)) }
+            messages[1].isHeard = true
+            store.keep(.message(messages[1]))
+            store.keep(.noMessage(line: "1900", id: messages[2].id))
+            store.keep(.noMessage(line: "1900", id: messages[3].id))
+            store.synchronize()
+            let kept = try open().load()
+            #expect(kept["1900"].messages == [messages[0], messages[1]] && kept["1901"].messages == [messages[3]])
+        }
+
         @Test func `the file is for its owner alone`() throws {
             _ = try open()
             let mode = try FileManager.default.attributesOfItem(atPath: folder.path)[.posixPermissions] as? Int

@@ -183,6 +183,8 @@ import Workbench
         "lines: [{ number: \"1\", WHAT }, { number: \"1001\", open: true }, { number: \"1002\", open: true }]",
         "lines: [{ number: \"1\", group: { members: [\"1001\"], WHAT } }, { number: \"1001\", open: true }]",
         "lines: [{ number: \"1\", application: playback, file: FILE, WHAT }]",
+        "lines: [{ number: \"1\", application: record, record: recordings/, WHAT }]",
+        "lines: [{ number: \"1\", application: record, record: recordings/, mailbox: { WHAT } }]",
         "lines: [{ number: \"1\", menu: { prompt: { say: A }, choices: { \"1\": hang-up } }, WHAT }]",
         "lines: [{ number: \"1\", application: menu, menu: { prompt: { say: A }, choices: { \"1\": hang-up }, WHAT } }]",
         "lines: [{ number: \"1\", application: menu, menu: { prompt: WHAT, choices: { \"1\": hang-up } } }]",

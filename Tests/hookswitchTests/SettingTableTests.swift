@@ -107,6 +107,8 @@ import Testing
         "trunk.rewrite-incoming": (Self.trunk, "rewrite-incoming: [{ match: \"^0\" }]"),
         "trunk.headers": (Self.trunk, "headers: { copy: [\"X-*\"] }"), "trunk.headers.copy": (Self.headers, "copy: [\"X-*\"]"),
         "trunk.headers.remove": (Self.headers, "remove: [X-A]"), "trunk.headers.set": (Self.headers, "set: { X-A: b }"),
+        "mailbox": (Self.record, "mailbox: { maximum: 60 }"), "mailbox.maximum": (Self.mailbox, "maximum: 60"),
+        "mailbox.silence-end": (Self.mailbox, "silence-end: 5"), "mailbox.minimum": (Self.mailbox, "minimum: 0"),
         "menu": ("application: menu, WHAT", "menu: { prompt: FOLDER/tone.wav, choices: { \"1\": hang-up } }"),
         "menu.greeting": (Self.menu, "greeting: FOLDER/tone.wav"),
         "menu.prompt": ("application: menu, menu: { choices: { \"1\": hang-up }, WHAT }", "prompt: FOLDER/tone.wav"),
@@ -133,6 +135,8 @@ import Testing
     private static let trunk = "trunk: { host: a.test, WHAT }", target = "trunk: { targets: [{ host: a.test, WHAT }] }"
     private static let registered = "trunk: { host: a.test, register: true, WHAT }"
     private static let headers = "trunk: { host: a.test, headers: { WHAT } }"
+    private static let record = "application: record, record: FOLDER/, WHAT"
+    private static let mailbox = "application: record, record: FOLDER/, mailbox: { WHAT }"
     private static let menu = "application: menu, menu: { prompt: FOLDER/tone.wav, choices: { \"1\": hang-up }, WHAT }"
     private static let queue = "application: queue, queue: { members: [\"2\"], WHAT }"
     private static let prompt = "application: menu, menu: { prompt: { WHAT }, choices: { \"1\": hang-up } }"
@@ -147,7 +151,7 @@ import Testing
             "directories: { block: [spam=spam.csv] }\nlines:\n  - { \(number)\(place.replacing("WHAT", with: written)) }\n  - { number: \"2\", open: true }\n"
             + "  - { number: \"3\", application: record, record: FOLDER/ }\n  - { number: \"4\", trunk: { host: a.test } }\n"
         guard let folder = try? SoundFolder() else { return ("no folder", false) }
-        do { return (Self.picture(of: try load(yaml, in: folder).gateway.lines[0]), true) } catch {
+        do { return (Self.picture(of: try load(yaml, in: folder).gateway.lines[0]).replacing(folder.path, with: "FOLDER"), true) } catch {
             return ("\(error)".replacing(folder.path, with: "FOLDER"), false)
         }
     }

@@ -19,11 +19,12 @@ final class SoundFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// A file that sounds so long.
-    func write(tone: Double, seconds: Double, to name: String) throws {
+    /// A file that sounds so long, and then is silent.
+    func write(tone: Double, seconds: Double, silence: Double = 0, to name: String) throws {
         var generator = ToneGenerator(Tone(tone), sampleRate: 16_000), samples = [Int16](repeating: 0, count: Int(seconds * 16_000)),
             room = samples.mutableSpan
         generator.fill(&room)
+        samples += [Int16](repeating: 0, count: Int(silence * 16_000))
         var bytes = WAV(sampleRate: 16_000, samples: samples).serialized()
         if name.hasSuffix(".opus") {
             var writer = try OggOpusWriter(sampleRate: 16_000, serial: 1)
@@ -83,11 +84,28 @@ final class SoundGateway {
 
     func call(_ arguments: String) throws -> CallRun { CallRun(try plan(arguments), reporter: ProgressReporter(nil)) }
 
+    /// The mailboxes, as the control interface asks for them.
+    func mailboxes() -> [MailboxSummary] {
+        let answer = Mutex<[MailboxSummary]>([]), done = DispatchSemaphore(value: 0)
+        server.mailboxSummaries { summaries in
+            answer.withLock { $0 = summaries }
+            done.signal()
+        }
+        done.wait()
+        return answer.withLock { $0 }
+    }
+
     /// Stops it, with all that it writes; the journal breaks no rule.
     @discardableResult
     func expectCleanEnd(_ location: SourceLocation = #_sourceLocation) throws -> [JournalEvent] {
         let end = Date() + 5
         while server.legs > 0, Date() < end { usleep(10_000) }
+        return try expectCleanStop(location)
+    }
+
+    /// Stops it at once, its calls with it.
+    func expectCleanStop(_ location: SourceLocation = #_sourceLocation) throws -> [JournalEvent] {
+        server.endAll()
         #expect(server.stop() == 0, sourceLocation: location)
         let read = try JournalReader.read(path: journal)
         let audit = Audit()

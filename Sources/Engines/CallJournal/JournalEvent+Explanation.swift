@@ -150,6 +150,18 @@ extension JournalEvent.Kind {
                     .always(.cause, "`abandoned`, `wait`, or `full` for one who found no place"),
                     .always(.count, "milliseconds that the caller waited"),
                 ])
+        case .mailboxEnded:
+            .init(
+                "A mailbox ends the message of its caller, and hangs up.",
+                [.always(.cause, "`key`: the caller pressed #, `maximum`: the longest message, or `silence`")])
+        case .mailboxMessage:
+            .init(
+                "A message is in a mailbox, its file complete. Its call, whose UUID names the message, may have ended before.",
+                [
+                    .always(.remote, "the caller's number; empty for one who is not to be known"),
+                    .always(.count, "milliseconds of the message"), .always(.text, "the path of the file"),
+                ])
+        case .mailboxDiscarded: .init("A message had too little sound, or no place for its file: there is none.")
         case .menuEntered:
             .init("The caller is in a menu, or in another level of it.", [.always(.text, "the keys that lead there, or `top`")])
         case .menuChoice: .init("The caller chose.", [.always(.digits), .always(.text, "what follows, as `number 1001`")])
@@ -228,7 +240,7 @@ extension JournalEvent.Kind {
                 [.always(.text, "its path; where there is a file of that name, another goes before its extension")])
         case .recordingEnded:
             .init(
-                "The file is complete, or ends before its call.",
+                "The file is complete, or ends before its call. A message of a mailbox with too little sound leaves none.",
                 [
                     .maybe(.cause, "why it ends early"), .maybe(.text, "the path that was written"),
                     .always(.count, "packets that were not written in time"),

@@ -50,6 +50,9 @@ extension JournalEvent {
         case queueOffered = "queue.offered"
         case queueAnswered = "queue.answered"
         case queueLeft = "queue.left"
+        case mailboxEnded = "mailbox.ended"
+        case mailboxMessage = "mailbox.message"
+        case mailboxDiscarded = "mailbox.discarded"
 
         // Reports of the gateway to CallKit.
         case reportIncoming = "report.incoming"

@@ -105,6 +105,14 @@ extension Gateway {
         settle()
     }
 
+    /// News of a message that is being written.
+    public func receive(_ notice: MessageNotice, at now: Instant) {
+        enter(now)
+        if case .silent(let tap) = notice, let leg = recorder.leg(recordedBy: tap) { applications.fellSilent(leg) }
+        recorder.mailboxes.receive(notice)
+        settle()
+    }
+
     /// Whether a ping over the flow is answered. A source without an answer over its connection has none to a ping, where unknown sources
     /// have none.
     public func answersPing(over flow: Flow, at now: Instant) -> Bool {

@@ -94,7 +94,7 @@ public final class Gateway: SignallingEndpoint {
         router = Router(context, table, trunks, registrar, userAgent, listeners, isPushing: push != nil)
         reachability = Reachability(context, table, registrar, userAgent)
         self.services = LineServices(context, lineTable, registrar)
-        recorder = Recorder(context, table, userAgent, environment.recordings)
+        recorder = Recorder(context, table, userAgent, environment.recordings, kept: environment.kept)
         dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
         let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)
         let originations = Originations(context, table, router, self.services, dialling)

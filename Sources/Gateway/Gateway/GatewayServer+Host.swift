@@ -65,7 +65,10 @@ extension GatewayServer {
     }
 
     private static func recordings(on lane: Lane<Host>, _ notice: @escaping @Sendable (Notice) -> Void) -> RecordingWriter {
-        RecordingWriter(clock: { MonotonicClock.now }) { [weak lane] failure in
+        RecordingWriter(
+            clock: { MonotonicClock.now },
+            onMessage: { [weak lane] news in lane?.post { host, now in host.endpoint.receive(news, at: now) } }
+        ) { [weak lane] failure in
             notice(.recording(failure))
             lane?.post { host, now in host.endpoint.recordingFailed(failure, at: now) }
         }

@@ -21,6 +21,8 @@ extension SQLiteStore {
         case .blocked(let line, let caller, false):
             try database.execute(sql: "DELETE FROM blocked WHERE line = ? AND caller = ?", arguments: [line, caller])
         case .pushBindings(let line, let bindings): try write(bindings, of: line, to: database)
+        case .message(let message): try write(message, to: database)
+        case .noMessage(let line, let id): try remove(message: id, of: line, from: database)
         case .registrations(let user, let registrations): try write(registrations, of: user, to: database)
         }
     }
@@ -69,6 +71,7 @@ extension SQLiteStore {
     static func lines(in database: Database, recents: Int) throws -> KeptState {
         var kept = KeptState()
         try readRecents(in: database, limit: recents, into: &kept)
+        try readMessages(in: database, into: &kept)
         for row in try Row.fetchAll(database, sql: "SELECT * FROM doNotDisturb") {
             let paused: Double? = row["pausedUntil"]
             kept[row["line"]].doNotDisturb = DoNotDisturbState(

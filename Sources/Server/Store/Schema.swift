@@ -7,6 +7,7 @@ enum Schema {
         migrator.registerMigration("lines") { try $0.execute(sql: lines) }
         migrator.registerMigration("directories") { try $0.execute(sql: directories) }
         migrator.registerMigration("pushedDevices") { try $0.execute(sql: "ALTER TABLE pushBinding ADD COLUMN device TEXT") }
+        migrator.registerMigration("messages") { try $0.execute(sql: messages) }
         return migrator
     }
 
@@ -28,6 +29,13 @@ enum Schema {
             user TEXT NOT NULL, position INTEGER NOT NULL, contact TEXT NOT NULL, path TEXT NOT NULL, transport TEXT NOT NULL, local TEXT NOT NULL,
             remote TEXT NOT NULL, userAgent TEXT, callID TEXT NOT NULL, cseq INTEGER NOT NULL, refreshed REAL NOT NULL, expiry REAL NOT NULL,
             PRIMARY KEY (user, position)
+        );
+        """
+
+    private static let messages = """
+        CREATE TABLE message (
+            line TEXT NOT NULL, id TEXT NOT NULL, caller TEXT NOT NULL, name TEXT, called TEXT NOT NULL, received REAL NOT NULL,
+            duration REAL NOT NULL, path TEXT NOT NULL, isHeard INTEGER NOT NULL, PRIMARY KEY (line, id)
         );
         """
 

@@ -39,18 +39,22 @@ public struct SilenceDetector: Hashable, Sendable {
     /// The change of the stream.
     public enum Change: Hashable, Sendable { case silent, heard }
 
-    /// Before the first sound, silence is not a change.
-    public private(set) var isSilent = true
+    /// The last change, or the state that it began in.
+    public private(set) var isSilent: Bool
+    /// Samples of frames that were loud.
+    public private(set) var soundSamples = 0
     private let threshold: Double
     private let timeout: Int
     private var quietSamples = 0
 
     /// - Parameters:
     ///   - threshold: frames below this level (dBFS) are quiet.
-    ///   - milliseconds: quiet for so long is silent.
-    public init(threshold: Double = -50, after milliseconds: Int, sampleRate: Int) {
+    ///   - milliseconds: quiet for so long is silent; nil: it is never told.
+    ///   - beginsSilent: before the first sound, silence is not a change.
+    public init(threshold: Double = -50, after milliseconds: Int?, sampleRate: Int, beginsSilent: Bool = true) {
         self.threshold = threshold
-        timeout = milliseconds * sampleRate / 1_000
+        timeout = milliseconds.map { $0 * sampleRate / 1_000 } ?? .max
+        isSilent = beginsSilent
     }
 
     /// Hears one frame; a frame is quiet or loud as a whole.
@@ -58,6 +62,7 @@ public struct SilenceDetector: Hashable, Sendable {
         guard !frame.isEmpty else { return nil }
         if LevelMeter.level(of: frame) >= threshold {
             quietSamples = 0
+            soundSamples += frame.count
             guard isSilent else { return nil }
             isSilent = false
             return .heard

@@ -75,6 +75,17 @@ import Testing
         #expect(recorded(parts) == ["9196-1000-9196"])
     }
 
+    @Test func `a mailbox whose caller fell silent ends that call alone`() throws {
+        defer { clearUp() }
+        let parts = try parts("9196") { $0.lines[2].endpoint = .application(.record(greeting: nil)) }
+        let leg = try #require(try parts.call("9196"))
+        parts.applications.sourceFinished(leg)
+        let tap = try #require(leg.media.recording?.tap)
+        #expect(parts.recorder.leg(recordedBy: RecordingTap()) == nil)
+        parts.applications.fellSilent(try #require(parts.recorder.leg(recordedBy: tap)))
+        #expect(parts.events(.mailboxEnded).map { $0.details.text(.cause) } == ["silence"])
+    }
+
     @Test func `a conversation is recorded at one of its legs`() throws {
         defer { clearUp() }
         let parts = try parts("2000", "3000"), (caller, callee) = try parts.talk(from: Self.line)

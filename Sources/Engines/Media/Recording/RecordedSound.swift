@@ -60,6 +60,9 @@ final class RecordedSound {
         for index in heard.indices { interleaved[sides.channels * index + channel] = isHeard ? heard[index] : 0 }
     }
 
+    /// The sound that was given out.
+    var length: Duration { .milliseconds(frames * Int64(frameMilliseconds)) }
+
     /// When the next frame is over.
     private var endOfFrame: Instant { began + .milliseconds((frames + 1) * Int64(frameMilliseconds)) }
 

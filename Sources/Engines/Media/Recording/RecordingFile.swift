@@ -115,6 +115,9 @@ struct RecordingFile: ~Copyable {
         try flush()
     }
 
+    /// Takes its name away.
+    func remove() { unlink(path) }
+
     /// The sizes of a WAV, once a second.
     private mutating func patch() throws(RecordingError) {
         guard let wav, wav.sampleCount / wav.sampleRate != secondsPatched else { return }

@@ -1,5 +1,6 @@
 import Audio
 import Dispatch
+import Glibc
 import Primitives
 import Synchronization
 
@@ -19,6 +20,8 @@ public final class RecordingWriter: Sendable {
         public var sampleRate: Int
         /// The recorded side, or both.
         public var sides: RecordedSides
+        /// The recording is a message, of the far end alone, with these rules; nil: it is none.
+        public var message: MessageRules?
 
         /// A recording to be begun.
         public init(path: String, format: RecordingFormat, sampleRate: Int, sides: RecordedSides = .both) {
@@ -44,6 +47,7 @@ public final class RecordingWriter: Sendable {
     private let queue = DispatchQueue(label: "recordings", qos: .utility)
     private let state: State
     private let clock: (@Sendable () -> Instant)?
+    private let onMessage: @Sendable (MessageNotice) -> Void
     private let report: @Sendable (Failure) -> Void
     private let create: RecordingFile.Creator
     private let delay: Delay
@@ -53,16 +57,20 @@ public final class RecordingWriter: Sendable {
 
     /// - Parameters:
     ///   - clock: that of the media lanes; nil: the caller drives it by `advance`.
+    ///   - onMessage: called on the writer's queue with the news of messages; the last of each is `kept` or `discarded`.
     ///   - report: called on the writer's queue.
-    public convenience init(clock: (@Sendable () -> Instant)?, report: @escaping @Sendable (Failure) -> Void) {
-        self.init(clock: clock, create: RecordingFile.create, report: report)
+    public convenience init(
+        clock: (@Sendable () -> Instant)?, onMessage: @escaping @Sendable (MessageNotice) -> Void = { _ in },
+        report: @escaping @Sendable (Failure) -> Void
+    ) {
+        self.init(clock: clock, create: RecordingFile.create, onMessage: onMessage, report: report)
     }
 
     init(
         clock: (@Sendable () -> Instant)?, create: @escaping RecordingFile.Creator, delay: @escaping Delay = RecordingWriter.delay,
-        report: @escaping @Sendable (Failure) -> Void
+        onMessage: @escaping @Sendable (MessageNotice) -> Void = { _ in }, report: @escaping @Sendable (Failure) -> Void
     ) {
-        (self.clock, self.create, self.delay, self.report) = (clock, create, delay, report)
+        (self.clock, self.create, self.delay, self.onMessage, self.report) = (clock, create, delay, onMessage, report)
         state = State()
     }
 
@@ -77,6 +85,9 @@ public final class RecordingWriter: Sendable {
     public func end(_ tap: RecordingTap, at now: Instant) {
         queue.async { self.close(tap, at: now) }
     }
+
+    /// Removes a file that was written.
+    public func remove(_ path: String) { queue.async { unlink(path) } }
 
     /// Writes all that was before that time.
     public func advance(to now: Instant) {
@@ -106,13 +117,31 @@ public final class RecordingWriter: Sendable {
         let sound: RecordedSound
         var file: RecordingFile
         var error: RecordingError?
+        /// nil: it is no message.
+        private let rules: MessageRules?
+        private var detector: SilenceDetector?
+        /// The caller fell silent since it was asked last.
+        private var fellSilent = false
 
-        init(_ tap: RecordingTap, _ sound: RecordedSound, _ file: consuming RecordingFile) {
-            (self.tap, self.sound) = (tap, sound)
+        init(_ tap: RecordingTap, _ sound: RecordedSound, _ rules: MessageRules?, _ file: consuming RecordingFile) {
+            (self.tap, self.sound, self.rules) = (tap, sound, rules)
+            detector = rules?.detector(sampleRate: sound.sampleRate)
             self.file = file
         }
 
+        func takeSilence() -> Bool {
+            defer { fellSilent = false }
+            return fellSilent
+        }
+
+        /// nil for what is no message.
+        var holdsEnough: Bool? {
+            guard let rules, let detector else { return nil }
+            return detector.soundSamples >= Int(rules.leastSound.wholeMilliseconds) * sound.sampleRate / 1_000
+        }
+
         func append(_ samples: Span<Int16>) {
+            if detector?.listen(to: samples) == .silent { fellSilent = true }
             guard error == nil else { return }
             do throws(RecordingError) { try file.append(samples) } catch { self.error = error }
         }
@@ -129,9 +158,13 @@ public final class RecordingWriter: Sendable {
             let file = try RecordingFile.begin(
                 order.path, order.format, order.sides, sampleRate: order.sampleRate, serial: state.begun, create: create)
             tap.path = file.path
-            state.recordings[tap] = Recording(tap, RecordedSound(order.sides, sampleRate: order.sampleRate, began: now), file)
+            state.recordings[tap] = Recording(
+                tap, RecordedSound(order.sides, sampleRate: order.sampleRate, began: now), order.message, file)
             if !state.isScheduled { schedule() }
-        } catch { report(Failure(tap: tap, path: order.path, error: error)) }
+        } catch {
+            if order.message != nil { onMessage(.discarded(tap)) }
+            report(Failure(tap: tap, path: order.path, error: error))
+        }
     }
 
     private func close(_ tap: RecordingTap, at now: Instant) {
@@ -142,8 +175,20 @@ public final class RecordingWriter: Sendable {
     }
 
     private func drop(_ recording: Recording) {
-        guard state.recordings.removeValue(forKey: recording.tap) != nil, let error = recording.error else { return }
+        guard state.recordings.removeValue(forKey: recording.tap) != nil else { return }
+        judge(recording)
+        guard let error = recording.error else { return }
         report(Failure(tap: recording.tap, path: recording.file.path, error: error))
+    }
+
+    /// A message that holds too little leaves no file.
+    private func judge(_ recording: Recording) {
+        guard let holdsEnough = recording.holdsEnough else { return }
+        guard holdsEnough else {
+            recording.file.remove()
+            return onMessage(.discarded(recording.tap))
+        }
+        onMessage(.kept(recording.tap, path: recording.file.path, length: recording.sound.length))
     }
 
     private func write(_ recording: Recording, until now: Instant) {
@@ -153,6 +198,7 @@ public final class RecordingWriter: Sendable {
         }
         recording.sound.advance(to: now) { recording.append($0) }
         recording.settle { (file: inout RecordingFile) throws(RecordingError) in try file.flush() }
+        if recording.takeSilence() { onMessage(.silent(recording.tap)) }
         if recording.error != nil { drop(recording) }
     }
 

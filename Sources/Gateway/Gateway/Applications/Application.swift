@@ -16,6 +16,8 @@ extension LineEndpoint {
         public var queue: QueueSettings?
         /// The program of a stream; nil where it is none.
         public var stream: StreamSettings?
+        /// The limits of the messages that it takes; nil: the defaults, or it takes none.
+        public var mailbox: MailboxSettings?
         /// Makes an application of the program's own; nil for ours.
         private var maker: Maker?
 
@@ -62,13 +64,14 @@ extension LineEndpoint {
             if loops != nil, !kind.mayLoop { return kind.sound == .none ? .takesNoSound : .doesNotLoop }
             if kind.takesMenu != (menu != nil) { return kind.takesMenu ? .needsMenu : .takesNoMenu }
             if kind.takesQueue != (queue != nil) { return kind.takesQueue ? .needsQueue : .takesNoQueue }
+            if !kind.takesMessages, mailbox != nil { return .takesNoMessages }
             return kind.takesMessages && !isRecorded ? .needsRecording : nil
         }
 
         /// A fault in the settings of an application.
         public enum Defect: Sendable {
-            case needsSound, takesNoSound, doesNotLoop, needsRecording, needsMenu, takesNoMenu, needsQueue, takesNoQueue, needsProgram,
-                takesNoProgram
+            case needsSound, takesNoSound, doesNotLoop, needsRecording, takesNoMessages, needsMenu, takesNoMenu, needsQueue, takesNoQueue
+            case needsProgram, takesNoProgram
         }
 
         /// The value of a first call to it as a demonstration for a person: 3 for his own voice, 1 for a sound, 0 for nothing.

@@ -45,6 +45,8 @@ final class Applications {
 
     func sourceFinished(_ leg: Leg) { tell(leg) { $0.sourceFinished(at: $1) } }
 
+    func fellSilent(_ leg: Leg) { tell(leg) { $0.fellSilent(at: $1) } }
+
     func advance(_ leg: Leg) { tell(leg) { $0.advance(to: $1) } }
 
     /// The call for its caller has reached nobody. False where there is none: the end is that of the caller's own call.

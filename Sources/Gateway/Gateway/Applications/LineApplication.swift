@@ -12,6 +12,8 @@ public protocol LineApplication: Sendable {
     var source: MediaSource { get }
     /// The message of the caller that it takes; nil: it takes none, and the call is recorded as any other.
     var message: VoiceMessage? { get }
+    /// The rules of that message.
+    var messageRules: MessageRules { get }
     /// Keys of a far end without telephone-event are sought in its sound, whatever the setting for all calls is.
     var takesDigits: Bool { get }
     /// When `advance` has something to do; nil: never.
@@ -27,6 +29,8 @@ public protocol LineApplication: Sendable {
     mutating func sourceFinished(at now: Instant) -> [ApplicationStep]
     /// The deadline has come.
     mutating func advance(to now: Instant) -> [ApplicationStep]
+    /// The caller has been silent for as long as the rules of its message say.
+    mutating func fellSilent(at now: Instant) -> [ApplicationStep]
     /// The call for the caller has reached nobody. Hangs up by default.
     mutating func callFailed(_ cause: EndCause, at now: Instant) -> [ApplicationStep]
     /// The decision hook's answer to a question of `.ask`.
@@ -37,6 +41,7 @@ public protocol LineApplication: Sendable {
 
 extension LineApplication {
     public var message: VoiceMessage? { nil }
+    public var messageRules: MessageRules { MessageRules() }
     public var takesDigits: Bool { false }
     public var deadline: Instant? { nil }
 
@@ -45,6 +50,7 @@ extension LineApplication {
     public mutating func heard(_ digit: DTMFDigit, at now: Instant) -> [ApplicationStep] { [] }
     public mutating func sourceFinished(at now: Instant) -> [ApplicationStep] { [] }
     public mutating func advance(to now: Instant) -> [ApplicationStep] { [] }
+    public mutating func fellSilent(at now: Instant) -> [ApplicationStep] { [] }
     public mutating func callFailed(_ cause: EndCause, at now: Instant) -> [ApplicationStep] { [.hangUp(cause)] }
     public mutating func decided(_ decision: CallDecision, at now: Instant) -> [ApplicationStep] { [] }
     public mutating func told(_ event: QueueEvent, at now: Instant) -> [ApplicationStep] { [] }

@@ -54,6 +54,24 @@ extension Gateway {
         return applications.queues.summaries()
     }
 
+    /// The mailboxes, in the order of their lines.
+    func mailboxSummaries(at now: Instant) -> [MailboxSummary] {
+        enter(now)
+        return recorder.mailboxes.summaries()
+    }
+
+    /// Marks a message as heard, or as new. False when there is none of this name.
+    func setHeard(_ isHeard: Bool, message id: UUID, ofLine number: Text, at now: Instant) -> Bool {
+        enter(now)
+        return recorder.mailboxes.setHeard(isHeard, id, ofLine: number)
+    }
+
+    /// Removes a message with its file. False when there is none of this name.
+    func removeMessage(_ id: UUID, ofLine number: Text, at now: Instant) -> Bool {
+        enter(now)
+        return recorder.mailboxes.remove(id, ofLine: number)
+    }
+
     /// The media of calls that are up, until now.
     func mediaStatistics(of calls: [UUID], at now: Instant) -> [UUID: MediaStatistics] {
         var found: [UUID: MediaStatistics] = [:]

@@ -78,6 +78,21 @@ extension GatewayServer {
         lane.post { host, now in then(host.endpoint.queueSummaries(at: now)) }
     }
 
+    /// The mailboxes, in the order of their lines.
+    public func mailboxSummaries(then: @escaping @Sendable ([MailboxSummary]) -> Void) {
+        lane.post { host, now in then(host.endpoint.mailboxSummaries(at: now)) }
+    }
+
+    /// Marks a message as heard, or as new. False when there is none of this name.
+    public func setHeard(_ isHeard: Bool, message id: UUID, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        lane.post { host, now in then(host.endpoint.setHeard(isHeard, message: id, ofLine: number, at: now)) }
+    }
+
+    /// Removes a message with its file. False when there is none of this name.
+    public func removeMessage(_ id: UUID, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void) {
+        lane.post { host, now in then(host.endpoint.removeMessage(id, ofLine: number, at: now)) }
+    }
+
     /// The media of those calls that are up, until now.
     public func mediaStatistics(of calls: [UUID], then: @escaping @Sendable ([UUID: MediaStatistics]) -> Void) {
         lane.post { host, now in then(host.endpoint.mediaStatistics(of: calls, at: now)) }

@@ -14,6 +14,8 @@ public struct LineRecord: Sendable, Equatable {
     public var recents: [RecentCall] = []
     /// Push bindings of devices that sleep.
     public var pushBindings: [PushBinding] = []
+    /// Messages in its mailbox, the newest first.
+    public var messages: [MailboxMessage] = []
 
     public init() {}
 }
@@ -55,6 +57,9 @@ public enum LineChange: Sendable, Equatable {
     case pushBindings(line: String, [PushBinding])
     /// All of a user's.
     case registrations(user: String, [SavedRegistration])
+    /// In the place of what was kept of the same message before.
+    case message(MailboxMessage)
+    case noMessage(line: String, id: UUID)
 }
 
 /// Keeps lines over a restart. Called on the signalling lane: it returns at once, and never fails there.

@@ -14,9 +14,13 @@ final class Recorder {
     private let userAgent: UserAgent
     /// nil: nothing is recorded.
     let writer: RecordingWriter?
+    let mailboxes: Mailboxes
 
-    init(_ context: GatewayContext, _ table: CallTable, _ userAgent: UserAgent, _ writer: RecordingWriter?) {
+    init(
+        _ context: GatewayContext, _ table: CallTable, _ userAgent: UserAgent, _ writer: RecordingWriter?, kept: KeptState = KeptState()
+    ) {
         (self.context, self.table, self.userAgent, self.writer) = (context, table, userAgent, writer)
+        mailboxes = Mailboxes(context, table.lines, writer, kept: kept)
     }
 
     /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or else by the line that
@@ -31,10 +35,19 @@ final class Recorder {
         let dialled = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
         let (caller, called) = (shownNumber(of: leg), partner.map(shownNumber) ?? dialled)
         let path = place.path(of: leg.uuid, caller: caller, called: called, line: line.number, at: context.date)
-        let order = RecordingWriter.Order(
+        var order = RecordingWriter.Order(
             path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000, sides: isMessage ? .farEnd : .both)
-        leg.media.recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: context.now)
+        if isMessage { order.message = leg.application?.messageRules }
+        let recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: context.now)
+        leg.media.recording = recording
+        if isMessage { mailboxes.begin(message(of: leg, caller: caller, called: called, to: line), recordedBy: recording.tap) }
         leg.media.update(leg.plan(for: audio), at: context.now)
+    }
+
+    private func message(of leg: Leg, caller: Text, called: Text, to line: LineConfiguration) -> MailboxMessage {
+        MailboxMessage(
+            id: leg.uuid, line: line.number.description, caller: caller.description,
+            name: leg.party.isPrivate ? nil : leg.origin?.name, called: called.description, received: context.date)
     }
 
     /// Two talk with each other from here on: what no line of theirs wants recorded is recorded no more, and what one wants is, once.
@@ -91,10 +104,17 @@ final class Recorder {
 
     /// A recording could not be written: its call goes on without it.
     func failed(_ failure: RecordingWriter.Failure) {
-        for leg in table.lines.all.flatMap(\.legsInOrder) where leg.media.recording?.tap == failure.tap {
-            leg.media.recording?.end(failure.error, at: context.now)
-            if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: context.now) }
+        guard let leg = leg(recordedBy: failure.tap) else { return }
+        leg.media.recording?.end(failure.error, at: context.now)
+        if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: context.now) }
+    }
+
+    /// nil where its call is over.
+    func leg(recordedBy tap: RecordingTap) -> Leg? {
+        for line in table.lines.all {
+            if let leg = line.legsInOrder.first(where: { $0.media.recording?.tap == tap }) { return leg }
         }
+        return nil
     }
 }
 

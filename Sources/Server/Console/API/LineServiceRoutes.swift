@@ -2,7 +2,7 @@ import Gateway
 import HTTP
 import Primitives
 
-/// A service of a line, as the interface lists it: a trunk, a queue.
+/// A service of a line, as the interface lists it: a trunk, a queue, a mailbox.
 protocol LineService: Sendable {
     /// The number of its line.
     var line: Text { get }
@@ -11,22 +11,28 @@ protocol LineService: Sendable {
 
 extension TrunkSummary: LineService {}
 extension QueueSummary: LineService {}
+extension MailboxSummary: LineService {}
 
 /// Lists of services.
 struct LineServiceRoutes {
     unowned let api: ControlAPI
 
-    /// `GET /v1/{kind}s` has all services of a kind, `GET /v1/{kind}s/{name}` one, by the number of its line or by its name. Services of lines
+    /// `GET /v1/{plural}` has all services of a kind, `GET /v1/{plural}/{name}` one, by the number of its line or by its name. Services of lines
     /// that the token does not cover are not there.
     ///
-    /// - Parameter read: asks the gateway for all of them, and does not wait.
+    /// - Parameters:
+    ///   - plural: nil: the kind with an s.
+    ///   - read: asks the gateway for all of them, and does not wait.
+    ///   - list: the answer with all.
+    ///   - one: the answer with one.
     func add<Service: LineService>(
-        _ kind: String, to routes: inout HTTPRoutes,
+        _ kind: String, plural: String? = nil, to routes: inout HTTPRoutes,
         read: @escaping (any GatewayControl, @escaping @Sendable ([Service]) -> Void) -> Void,
         list: @escaping @Sendable ([Service]) -> HTTPReply, one: @escaping @Sendable (Service) -> HTTPReply
     ) {
-        routes.on(.get, "/v1/\(kind)s") { ask, responder in replyLater(ask, responder, read, list) }
-        routes.on(.get, "/v1/\(kind)s/{\(kind)}") { ask, responder in
+        let path = "/v1/" + (plural ?? kind + "s")
+        routes.on(.get, path) { ask, responder in replyLater(ask, responder, read, list) }
+        routes.on(.get, path + "/{\(kind)}") { ask, responder in
             let name = Text(ask.parameters[kind] ?? "")
             replyLater(ask, responder, read) { services in
                 services.first { $0.line == name || $0.name == name }.map(one) ?? Problem.notFound("there is no \(kind) \(name)").reply

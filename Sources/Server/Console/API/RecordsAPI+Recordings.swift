@@ -31,7 +31,7 @@ extension RecordsAPI {
             withRecording(ask, responder) { recording, responder, now in
                 let file = HTTPFile(path: recording.path)
                 guard let file else { return responder.reply(Problem.notFound("the file of this recording is gone").reply, at: now) }
-                Self.send(file, recording, ask.request, responder, at: now)
+                SoundReply.send(file, of: recording.path, ask.request, responder, at: now)
             }
         }
         routes.on(.delete, "/v1/recordings/{recording}") { [unowned self] ask, responder in
@@ -90,34 +90,6 @@ extension RecordsAPI {
             return nil
         }
     }
-
-    /// The whole of it, or the part that is asked for (RFC 9110 §13, §14).
-    private static func send(
-        _ file: HTTPFile, _ recording: JournaledRecording, _ request: IncomingRequest, _ responder: HTTPResponder, at now: Instant
-    ) {
-        let asked = request.head.headerFields
-        var reply = HTTPReply(.ok, type: RecordingBody.type(of: recording.path))
-        (reply.fields[.eTag], reply.fields[.acceptRanges], reply.fields[.cacheControl]) = (file.tag, "bytes", "private, no-cache")
-        reply.fields[.xContentTypeOptions] = "nosniff"
-        reply.fields[.contentDisposition] = "inline; filename=\"\(RecordingBody.name(of: recording.path))\""
-        if let tags = asked[.ifNoneMatch], tags == "*" || tags.contains(file.tag) {
-            reply.status = .notModified
-            return responder.reply(reply, at: now)
-        }
-        switch ByteRange(asked[.range], if: asked[.ifRange], of: file.length, tag: file.tag) {
-        case .whole: break
-        case .part(let part):
-            (reply.status, reply.fields[.contentRange]) = (
-                .partialContent, "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(file.length)"
-            )
-            file.select(part)
-        case .unsatisfiable:
-            var refusal = Problem(.rangeNotSatisfiable, "rangeNotSatisfiable", "the recording has \(file.length) bytes").reply
-            refusal.fields[.contentRange] = "bytes */\(file.length)"
-            return responder.reply(refusal, at: now)
-        }
-        responder.reply(reply, file, at: now)
-    }
 }
 
 extension RecordingBody {
@@ -128,12 +100,6 @@ extension RecordingBody {
         (id, call, line) = (recording.position, recording.call.description, recording.line.description)
         (began, ended) = (Timestamp(recording.began).description, recording.ended.map { Timestamp($0).description })
         cause = recording.cause?.description
-        (file, type, size) = (Self.name(of: recording.path), Self.type(of: recording.path), Int(status.st_size))
+        (file, type, size) = (SoundReply.name(of: recording.path), SoundReply.type(of: recording.path), Int(status.st_size))
     }
-
-    static func name(of path: String) -> String {
-        String((path.split(separator: "/").last ?? "recording").filter { $0.isASCII && $0 != "\"" && $0 != "\\" && $0 >= " " })
-    }
-
-    static func type(of path: String) -> String { path.hasSuffix(".wav") ? "audio/wav" : "audio/ogg" }
 }

@@ -6,7 +6,7 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
     case read
     /// Transactions, and what has one action.
     case control
-    /// Do Not Disturb, block lists and registrations.
+    /// Do Not Disturb, block lists, registrations, and messages of mailboxes.
     case lines
     /// Drain, reload and tests of webhooks; removal of recordings.
     case admin
@@ -21,6 +21,7 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
         if request.head.method == .get || request.head.method == .head { return .read }
         switch request.target.segments.dropFirst().first {
         case "lines": return request.target.segments.last == "call-back" ? .control : .lines
+        case "mailboxes": return .lines
         case "server", "directories", "recordings", "webhooks": return .admin
         default: return .control
         }

@@ -83,6 +83,8 @@ extension OpenAPIOperation {
         "number": parameter("number", .text("the number of a line", ["minLength": 1, "examples": ["1001"]])),
         "recording": parameter("recording", OpenAPISchemas.position),
         "queue": parameter("queue", .text("the number or the name of its line", ["minLength": 1])),
+        "mailbox": parameter("mailbox", .text("the number of its line; without a message behind it also its name", ["minLength": 1])),
+        "message": parameter("message", .uuid("the `id` of a message")),
         "trunk": parameter("trunk", .text("the number or the name of its line", ["minLength": 1])),
         "name": parameter("name", .text("the name of a call directory", ["minLength": 1])),
         "registration": parameter("registration", .text("the `id` of a registration", ["minLength": 1])),

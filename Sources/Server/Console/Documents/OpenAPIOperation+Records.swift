@@ -2,7 +2,7 @@ import HTTP
 
 // The journal, traces, recordings, trunks, directories and registrations.
 extension OpenAPIOperation {
-    static let records: [OpenAPIOperation] = journal + recordings + trunks + registrations
+    static let records: [OpenAPIOperation] = journal + recordings + mailboxes + trunks + registrations
 
     private static let journal: [OpenAPIOperation] = [
         OpenAPIOperation(
@@ -65,25 +65,48 @@ extension OpenAPIOperation {
             ], answers: [.json(.ok, "the recordings", "Recordings"), noJournal, busy]),
         OpenAPIOperation(
             method: .get, path: "/v1/recordings/{recording}", id: "getRecording", summary: "Listen to a recording",
-            parameters: [
-                .field("Range", "one range of bytes, as `bytes=0-1023`"), .field("If-Range", "the ETag that the range is for"),
-                .field("If-None-Match", "the ETag that the client has"),
-            ],
-            answers: [
-                Answer(
-                    status: .ok, meaning: "the sound", content: ("audio/wav", .text("a file"), nil),
-                    others: ["audio/ogg": .text("a file")]),
-                Answer(
-                    status: .partialContent, meaning: "a part of the sound", content: ("audio/wav", .text("a part of a file"), nil),
-                    others: ["audio/ogg": .text("a part of a file")]), .empty(.notModified, "the client has it"), noRecording, noJournal,
-                .problem(.rangeNotSatisfiable, "the range begins behind the end", "rangeNotSatisfiable"), busy,
-            ]),
+            parameters: ranges, answers: sound + [noRecording, noJournal, busy]),
         OpenAPIOperation(
             method: .delete, path: "/v1/recordings/{recording}", id: "deleteRecording", summary: "Remove the file of a recording",
             answers: [
                 .empty(.noContent, "it is gone"), noRecording,
                 .problem(.conflict, "the recording goes on, or there is no journal", "recordingGoesOn", "noJournal"), busy,
             ]),
+    ]
+
+    private static let mailboxes: [OpenAPIOperation] = [
+        OpenAPIOperation(
+            method: .get, path: "/v1/mailboxes", id: "getMailboxes", summary: "List the mailboxes, with the number of their messages",
+            answers: [.json(.ok, "the mailboxes", "Mailboxes"), notRunning]),
+        OpenAPIOperation(
+            method: .get, path: "/v1/mailboxes/{mailbox}", id: "getMailbox", summary: "List the messages of a mailbox",
+            answers: [.json(.ok, "the mailbox", "Mailbox"), .problem(.notFound, "there is no such mailbox", "notFound"), notRunning]),
+        OpenAPIOperation(
+            method: .get, path: "/v1/mailboxes/{mailbox}/messages/{message}", id: "getMailboxMessage", summary: "Listen to a message",
+            details: "It stays new until it is marked as heard.", parameters: ranges, answers: sound + [noMessage, notRunning]),
+        OpenAPIOperation(
+            method: .patch, path: "/v1/mailboxes/{mailbox}/messages/{message}", id: "changeMailboxMessage",
+            summary: "Mark a message as heard, or as new", content: .always("MailboxMessageChange", ["heard": ["heard": true]]),
+            answers: [.empty(.noContent, "it is so"), noMessage, notRunning]),
+        OpenAPIOperation(
+            method: .delete, path: "/v1/mailboxes/{mailbox}/messages/{message}", id: "deleteMailboxMessage",
+            summary: "Remove a message with its file", answers: [.empty(.noContent, "it is gone"), noMessage, notRunning]),
+    ]
+
+    private static let noMessage = Answer.problem(.notFound, "there is no such message, or its file is gone", "notFound")
+
+    private static let ranges: [Parameter] = [
+        .field("Range", "one range of bytes, as `bytes=0-1023`"), .field("If-Range", "the ETag that the range is for"),
+        .field("If-None-Match", "the ETag that the client has"),
+    ]
+
+    private static let sound: [Answer] = [
+        Answer(status: .ok, meaning: "the sound", content: ("audio/wav", .text("a file"), nil), others: ["audio/ogg": .text("a file")]),
+        Answer(
+            status: .partialContent, meaning: "a part of the sound", content: ("audio/wav", .text("a part of a file"), nil),
+            others: ["audio/ogg": .text("a part of a file")]),
+        .empty(.notModified, "the client has it"),
+        .problem(.rangeNotSatisfiable, "the range begins behind the end", "rangeNotSatisfiable"),
     ]
 
     private static let trunks: [OpenAPIOperation] = [

@@ -12,7 +12,10 @@ extension OpenAPISchemas {
         "LegStatistics": legStatistics, "StreamStatistics": streamStatistics, "Recording": recording, "Trunk": trunk,
         "TrunkServer": trunkServer, "Directory": directory, "Registration": registration,
         "Recordings": .object("Recordings, the newest first.", [.always("recordings", .list(of: .reference("Recording")))]),
-        "Queue": queue, "QueueMember": queueMember,
+        "Queue": queue, "QueueMember": queueMember, "Mailbox": mailbox, "MailboxMessage": mailboxMessage,
+        "Mailboxes": .object("The mailboxes, in the order of their lines.", [.always("mailboxes", .list(of: .reference("Mailbox")))]),
+        "MailboxMessageChange": .object(
+            "Whether a message was heard.", [.always("heard", .flag("false: it is new again"))], isClosed: true),
         "QueueCaller": .object(
             "A caller that waits.", [.always("call", .uuid("the UUID of the call")), .always("waited", decimal("seconds until now"))]),
         "Queues": .object("The queues, in the order of their lines.", [.always("queues", .list(of: .reference("Queue")))]),
@@ -80,6 +83,30 @@ extension OpenAPISchemas {
             .always("servers", .list(of: .reference("TrunkServer"))),
             .always("calls", .number("that are up over it")),
             .always("maximumCalls", .number("conversations that its line may have at a time")),
+        ])
+
+    private static let mailbox = JSONSchema.object(
+        "A mailbox.",
+        [
+            .always("line", .text("the number of its line")),
+            .maybe("name", .text("the name of its line")),
+            .always("new", .number("messages that nobody has marked as heard")),
+            .always("old", .number("the other messages")),
+            .maybe("messages", .list(of: .reference("MailboxMessage"), "the newest first; absent in the list of mailboxes")),
+        ])
+
+    private static let mailboxMessage = JSONSchema.object(
+        "A message in a mailbox.",
+        [
+            .always("id", .uuid("the UUID of the call that it was left in")),
+            .always("caller", .text("the number of the caller; empty for one who is not to be known")),
+            .maybe("name", .text("the name of the caller")),
+            .always("called", .text("the number that was called")),
+            .always("received", .time("when it began")),
+            .always("duration", decimal("seconds")),
+            .always("heard", .flag("it was marked as heard")),
+            .always("file", .text("the name of the file")),
+            .always("type", .choice(["audio/wav", "audio/ogg"], "its media type")),
         ])
 
     private static let queue = JSONSchema.object(

@@ -46,6 +46,7 @@ public enum EventType: String, CaseIterable, Sendable {
     case lineRegistrationRefused = "line.registration-refused"
     case lineDoNotDisturb = "line.dnd"
     case lineBlocked = "line.blocked"
+    case mailboxMessage = "mailbox.message"
     case trunkState = "trunk.state"
     case hookAsked = "hook.asked"
     case hookAnswered = "hook.answered"
@@ -104,7 +105,7 @@ extension EventType {
         .mediaStopped: .mediaStopped, .mediaClosed: .mediaClosed, .sessionActivated: .sessionActivated,
         .sessionDeactivated: .sessionDeactivated, .recordingStarted: .recordingStarted, .recordingEnded: .recordingEnded,
         .registerRefused: .lineRegistrationRefused, .registerExpired: .lineUnregistered, .doNotDisturbChanged: .lineDoNotDisturb,
-        .blockListChanged: .lineBlocked, .trunkState: .trunkState, .auditViolation: .violation,
+        .blockListChanged: .lineBlocked, .mailboxMessage: .mailboxMessage, .trunkState: .trunkState, .auditViolation: .violation,
         .hookAsked: .hookAsked, .hookAnswered: .hookAnswered, .hookDefaulted: .hookDefaulted,
     ]
 }

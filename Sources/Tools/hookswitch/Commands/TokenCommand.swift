@@ -42,7 +42,7 @@ struct TokenCreate: ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Make a token and print it; only its SHA-256 is kept.",
         discussion: """
-            Scopes: read (calls, lines, events), control (transactions), lines (Do Not Disturb, block lists), admin (drain, reload).
+            Scopes: read (calls, lines, events), control (transactions), lines (Do Not Disturb, block lists, messages), admin (drain, reload).
             \(ExitStatus.sentence(exits))
 
             Example:

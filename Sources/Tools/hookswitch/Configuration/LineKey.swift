@@ -14,7 +14,7 @@ struct LineKey: Sendable {
     /// As it is written.
     var name: String { String(path.split(separator: ".").last ?? "") }
 
-    static let all: [LineKey] = line + features + refusals + recents + sound + menu + queue + media + groups + trunk
+    static let all: [LineKey] = line + features + refusals + recents + sound + mailbox + menu + queue + media + groups + trunk
 
     private static let namesByGroup = Dictionary(grouping: all, by: \.group).mapValues { $0.map(\.name) }
 
@@ -85,6 +85,13 @@ struct LineKey: Sendable {
             "record", "folder|pattern", .unset("nothing is recorded"),
             "the files that calls are recorded in, as `{date}-{time}-{caller}.opus`"),
         LineKey("hold-music", "file|theirs|silence", .value("silence"), "the sound for a far end that somebody of the line puts on hold"),
+    ]
+
+    private static let mailbox: [LineKey] = [
+        LineKey("mailbox", "{ … }", .unset("the defaults below"), "the limits of messages of `application: record`"),
+        LineKey("mailbox.maximum", "seconds|none", .value("180"), "the longest message: it ends, and so does the call"),
+        LineKey("mailbox.silence-end", "seconds|none", .value("none"), "so long a silence (below -50 dBFS) ends the message and the call"),
+        LineKey("mailbox.minimum", "seconds", .value("1"), "a message with less sound than that leaves no file"),
     ]
 
     private static let menu: [LineKey] = [

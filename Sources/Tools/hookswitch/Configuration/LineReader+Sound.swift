@@ -40,10 +40,11 @@ extension LineReader {
             guard menu == nil else { throw takesNoMenu(line) }
             guard queue == nil else { throw takesNoQueue(line) }
             guard stream.isEmpty else { throw takesNoProgram(line) }
+            guard mailbox == nil else { throw takesNoMessages(line) }
             return
         }
         (application.sound, application.loops, application.menu) = (sound, loops ?? false, menu)
-        application.queue = queue
+        (application.queue, application.mailbox) = (queue, mailbox)
         application.stream = try streamSettings(of: line)
         switch application.defect(loops: loops, isRecorded: line.recording != nil) {
         case .needsSound: throw error("line \(line.number) plays back, and needs a 'file'")
@@ -56,6 +57,7 @@ extension LineReader {
         case .takesNoQueue: throw takesNoQueue(line)
         case .needsProgram: throw error("line \(line.number) streams to a program, and needs its 'url'")
         case .takesNoProgram: throw takesNoProgram(line)
+        case .takesNoMessages: throw takesNoMessages(line)
         case nil: line.endpoint = .application(application)
         }
     }

@@ -22,6 +22,8 @@ struct LineReader {
     var menu: Menu?
     /// The queue that callers of the line wait in.
     var queue: QueueSettings?
+    /// The limits of the messages that the line's application takes.
+    var mailbox: MailboxSettings?
     /// Lines that it names.
     var references: [LineReference] = []
     /// The place at which its directories are named.
@@ -89,6 +91,7 @@ struct LineReader {
         case "menu": menu = try menu(node, value)
         case "queue": queue = try queue(node, value)
         case "url", "format", "encoding", "headers", "header-files", "on-failure": try readStream(name, value, node)
+        case "mailbox": mailbox = try mailbox(node, value)
         case "record": line.recording = try recordingPlace(value)
         case "hold-music":
             line.holdMusic =

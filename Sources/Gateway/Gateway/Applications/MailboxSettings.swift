@@ -1,0 +1,12 @@
+/// The limits of a mailbox's messages.
+public struct MailboxSettings: Hashable, Sendable {
+    /// The longest message; nil: no limit.
+    public var maximum: Duration? = .seconds(180)
+    /// The silence that ends a message; nil: none does.
+    public var silenceEnd: Duration?
+    /// The least sound of a message that is kept; zero keeps every one.
+    public var minimum: Duration = .seconds(1)
+
+    /// Three minutes, no end by silence, a second of sound.
+    public init() {}
+}
