@@ -17,13 +17,25 @@ extension RealTime {
             (limits.batchBytes, limits.batchEvents) = (500, 4)
             let sink = MemorySink()
             let journal = Self.journal(sink, limits: limits)
-            for _ in 1...10 { journal.record(.gatewayStopped, at: .zero) }
+            for _ in 1...10 { journal.record(.configurationReloaded, at: .zero) }
             let early = sink.batches.count
             #expect(early >= 1 && early < 10)
             journal.flush()
             journal.flush()
             #expect(sink.batches.count == early + 1)
             #expect(JournalReader.parse(sink.bytes, name: "m").events.map(\.sequence) == Array(1...10))
+        }
+
+        @Test func `behind the end of a run nothing is written until the next begins`() {
+            let sink = MemorySink(), journal = Self.journal(sink)
+            let kinds: [JournalEvent.Kind] = [
+                .gatewayStarted, .gatewayStopped, .sipReceived, .gatewayStopped, .gatewayStarted, .sipReceived,
+            ]
+            for kind in kinds { journal.record(kind, at: .zero) }
+            journal.flush()
+            let events = JournalReader.parse(sink.bytes, name: "m").events
+            #expect(events.map(\.kind) == [.gatewayStarted, .gatewayStopped, .gatewayStarted, .sipReceived])
+            #expect(events.map(\.sequence) == Array(1...4))
         }
 
         @Test(arguments: [1, 64]) func `a violation is told of when its turn is over, or a batch full, and journalled`(batchEvents: Int) {
@@ -34,7 +46,7 @@ extension RealTime {
             var told: [Violation] = []
             journal.onViolation = {
                 told.append($0)
-                journal.record(.gatewayStopped, at: .zero)   // whoever is told may have something to say
+                journal.record(.configurationReloaded, at: .zero)   // whoever is told may have something to say
             }
             journal.record(.mediaStarted, call: Self.call(1), line: "1", at: .zero)
             #expect(told.isEmpty == (batchEvents > 1))
@@ -43,7 +55,8 @@ extension RealTime {
             #expect(journal.violations == 2)
             journal.finish(at: .zero)
             let events = JournalReader.parse(sink.bytes, name: "m").events
-            #expect(events.map(\.kind) == [.mediaStarted, .auditViolation, .gatewayStopped, .auditViolation, .gatewayStopped])
+            let again: [JournalEvent.Kind] = [.auditViolation, .configurationReloaded]
+            #expect(events.map(\.kind) == [.mediaStarted] + again + again)
             #expect(events.map(\.sequence) == Array(1...5))
             #expect(events.compactMap { $0.details.text(.rule) } == ["M1", "M2"])
         }
@@ -102,14 +115,14 @@ extension RealTime {
                 let file = try JournalFile(path: path) { _ in Issue.record("no report is due") }
                 let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: file)
                 journal.record(.gatewayStarted, at: Instant(nanoseconds: UInt64(2_000 + round)))
-                journal.record(.gatewayStopped, at: Instant(nanoseconds: UInt64(3_000 + round)))
+                journal.record(.configurationReloaded, at: Instant(nanoseconds: UInt64(3_000 + round)))
                 journal.flush()
                 file.synchronize()
                 if isKilled { #expect(truncate(path, off_t(file.counts.writtenBytes - 20)) == 0) }
             }
             let result = try JournalReader.read(path: path)
             #expect(result.brokenLines.map(\.line) == [2])
-            #expect(result.events.map(\.kind) == [.gatewayStarted, .gatewayStarted, .gatewayStopped])
+            #expect(result.events.map(\.kind) == [.gatewayStarted, .gatewayStarted, .configurationReloaded])
             let audit = Audit()
             #expect((result.events.flatMap { audit.observe($0) } + audit.finish()).isEmpty)
         }

@@ -66,7 +66,8 @@ import Workbench
             let named = try #require(report.findings.first { $0.kind == example.kind }, "\(report.findings)")
             #expect(named.numbers.contains(number) && report.verdict.text.contains(example.kind.rawValue), "\(report.verdict)")
         }
-        #expect(report.verdict.word == .failed && report.exitCode == 1)
+        // A machine that is too slow for exact figures finds the faults all the same, and says nothing of the target.
+        #expect(report.verdict.word != .good && report.exitCode != 0, "\(report.verdict)")
     }
 
     /// No call tells of itself that it is late: others were faster.

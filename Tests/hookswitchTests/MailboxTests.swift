@@ -72,7 +72,7 @@ import Workbench
         let end = Date() + 20
         while !FileManager.default.fileExists(atPath: place.folder.path + "/message.wav"), Date() < end { usleep(10_000) }
         let kinds = try place.expectCleanStop().map(\.kind)
-        #expect(kinds.contains(.mailboxMessage) && kinds.last == .gatewayStopped)
+        #expect(kinds.contains(.mailboxMessage) && kinds.last == .gatewayStopped, "\(kinds.suffix(8))")
     }
 
     @Test(arguments: [

@@ -65,7 +65,7 @@ final class SoundGateway {
             """
         try Data(yaml.utf8).write(to: URL(filePath: file))
         let configuration = try ConfigurationFile.load(file, environment: [:], flags: [])
-        var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
+        var settings = configuration.server
         (settings.mediaLanes, settings.journalFile) = (1, journal)
         let failures = failures
         server = try GatewayServer(settings) { notice in

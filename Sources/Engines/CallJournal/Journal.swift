@@ -91,6 +91,7 @@ public final class Journal {
     /// Events that were recorded and are neither written nor audited: that is done for many at once, for between other work its
     /// instructions go cold.
     private var pending: [JournalEvent] = []
+    private var isStopped = false
     private let stamp: JournalEncoder.Stamp
     /// The memory of details that were written, for the next.
     private var spareDetails: [JournalEvent.Details] = []
@@ -108,10 +109,13 @@ public final class Journal {
 
     private static let usualDetails = 10, mostSpareDetails = 32
 
-    /// Writes one event down. The time is the lane's; `line` is empty for what concerns the gateway.
+    /// Writes one event down. The time is the lane's; `line` is empty for what concerns the gateway. Behind `gateway.stopped` nothing is
+    /// written until the next run begins.
     public func record(
         _ kind: JournalEvent.Kind, call: CallUUID? = nil, line: Text = .empty, at now: Instant, _ details: JournalEvent.Details = [:]
     ) {
+        guard !isStopped || kind == .gatewayStarted else { return }
+        isStopped = kind == .gatewayStopped
         pending.append(make(kind, call: call, line: line, at: now, details))
         if pending.count >= limits.batchEvents { settle() }
     }

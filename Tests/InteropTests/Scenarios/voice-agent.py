@@ -1,13 +1,16 @@
 """A voice agent on the public framework pipecat, with its own serializer for Twilio's Media Streams, as it stands.
 
 voice-agent.py PORT [CERTIFICATE KEY]: listens on loopback and prints LISTENS. In each call it prints HEARD once it has heard half a second of sound, speaks 700 Hz for
-ten seconds, prints INTERRUPTED at the key 5, when it falls silent, and ENDS at the key 9, when it hangs up.
+ten seconds, prints INTERRUPTED at the key 5, when it falls silent, and ENDS at the key 9, when it hangs up. It is over when its standard
+input is.
 """
 import array
 import asyncio
 import math
+import os
 import ssl
 import sys
+import threading
 
 import websockets
 from fastapi import WebSocket
@@ -126,4 +129,10 @@ async def main():
         await asyncio.Future()
 
 
+def wait_for_the_end():
+    sys.stdin.read()
+    os._exit(0)
+
+
+threading.Thread(target=wait_for_the_end, daemon=True).start()
 asyncio.run(main())

@@ -24,9 +24,14 @@ public final class StreamLanes: StreamPlane {
     private func lane(of id: UInt64) -> Lane<StreamHost> { lanes[Int(id % UInt64(lanes.count))] }
 
     public func open(_ order: StreamOrder, as id: UInt64) {
-        let lane = lane(of: id)
+        let lane = lane(of: id), place = order.settings.place
+        if let address = IPAddress(place.host) {
+            return lane.post { host, now in
+                host.open(order, as: id, at: now)
+                host.connect(id, to: [SocketAddress(address, port: place.port)], at: now)
+            }
+        }
         lane.post { host, now in host.open(order, as: id, at: now) }
-        let place = order.settings.place
         DispatchQueue.global().async { [weak lane] in
             let addresses = SystemNames.addresses(of: place.host, port: place.port)
             lane?.post { host, now in host.connect(id, to: addresses, at: now) }
