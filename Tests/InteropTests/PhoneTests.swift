@@ -55,12 +55,11 @@ extension Strains {
 
         @Test func `two pages talk with each other, and each hears the other`() async throws {
             let stage = try await Stage.start(), folder = stage.gateway.folder
-            let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: false, in: folder, as: "first.wav")
-            let second = try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: false, in: folder, as: "second.wav")
+            let (first, second) = try await stage.gateway.speech(repeating: true)
             let journal = try await stage.play(
                 "pair", ["first": folder.file("first.wav"), "second": folder.file("second.wav"), "out": folder.path])
-            try Recordings.expect(try Recordings.read(folder.file("heard-1001.wav")), is: second, isNot: first)
-            try Recordings.expect(try Recordings.read(folder.file("heard-1002.wav")), is: first, isNot: second)
+            try Recordings.expect(endOf: try Recordings.read(folder.file("heard-1001.wav")), isOf: second, isNotOf: first)
+            try Recordings.expect(endOf: try Recordings.read(folder.file("heard-1002.wav")), isOf: first, isNotOf: second)
             #expect(Set(journal.all("sip.rx").compactMap { $0.text("transport") }) == ["ws"])
             #expect(journal.count("media.opened") == 2)
         }
@@ -85,7 +84,7 @@ extension Strains {
 
         @Test(arguments: [true, false]) func `a page and a telephone in the clear talk, whoever calls`(calls: Bool) async throws {
             let stage = try await Stage.start(other: "srtp: off"), gateway = stage.gateway
-            let said = try await gateway.speech(), other = try await gateway.baresip()
+            let said = try await gateway.speech(repeating: true), other = try await gateway.baresip()
             let person = try stage.visit(
                 "called", ["first": gateway.folder.file("first.wav"), "out": gateway.folder.path, "number": calls ? "1002" : ""])
             defer { person.kill() }
@@ -101,8 +100,8 @@ extension Strains {
             try await other.waitForRecording(of: 7)
             other.hangUp()
             try await stage.expectDone(person)
-            try Recordings.expect(try Recordings.read(gateway.folder.file("heard.wav")), is: said.baresip, isNot: said.client)
-            try Recordings.expect(try other.recording(), is: said.client, isNot: said.baresip)
+            try Recordings.expect(endOf: try Recordings.read(gateway.folder.file("heard.wav")), isOf: said.baresip, isNotOf: said.client)
+            try Recordings.expect(endOf: try other.recording(), isOf: said.client, isNotOf: said.baresip)
             try await gateway.stop().expectNothingLeft()
         }
 

@@ -1,7 +1,7 @@
 """Debian's Chromium, without a window, for the scenes in a browser."""
 import pathlib, time
 from selenium import webdriver
-from selenium.common.exceptions import ElementClickInterceptedException, StaleElementReferenceException
+from selenium.common.exceptions import ElementClickInterceptedException, NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -45,7 +45,7 @@ def steady(act, seconds=20):
     while True:
         try:
             return act()
-        except (StaleElementReferenceException, ElementClickInterceptedException, IndexError, StopIteration):
+        except (StaleElementReferenceException, ElementClickInterceptedException, NoSuchElementException, IndexError, StopIteration):
             if time.monotonic() > end:
                 raise
             time.sleep(0.05)

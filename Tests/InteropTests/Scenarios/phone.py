@@ -111,8 +111,9 @@ class Phone:
 
     def packets(self, by="browser", nth=0):
         """Received, as the browser measures it, or sent, as the gateway does."""
-        row = self.card(nth).find_element(By.CSS_SELECTOR, "tr[data-by=" + by + "] td:nth-child(3)")
-        return int(row.get_property("textContent").replace(",", "").replace("–", "-1"))
+        text = chromium.steady(
+            lambda: self.card(nth).find_element(By.CSS_SELECTOR, "tr[data-by=" + by + "] td:nth-child(3)").get_property("textContent"))
+        return int(text.replace(",", "").replace("–", "-1"))
 
     def shot(self, name):
         self.page.save_screenshot(str(shots / f"phone-{name}.png"))

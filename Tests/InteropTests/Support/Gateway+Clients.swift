@@ -4,10 +4,11 @@ import Audio
 extension Gateway {
     typealias Said = (client: WAV, baresip: WAV)
 
-    /// `first.wav` for the client and `second.wav` for the baresip, once each and then silence.
-    func speech() async throws -> Said {
-        let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: false, in: folder, as: "first.wav")
-        return (first, try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: false, in: folder, as: "second.wav"))
+    /// `first.wav` for the client and `second.wav` for the baresip: once each and then silence, or over and over.
+    func speech(repeating: Bool = false) async throws -> Said {
+        let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: repeating, in: folder, as: "first.wav")
+        let second = try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: repeating, in: folder, as: "second.wav")
+        return (first, second)
     }
 
     /// Line 1002, which has PCMU in the clear, registered.
