@@ -10,7 +10,10 @@ import Streaming
 public final class StreamLanes: StreamPlane {
     private let lanes: [Lane<StreamHost>]
 
-    /// - Parameter trust: whose certificates the programs of `wss` addresses may show.
+    /// - Parameters:
+    ///   - count: of the lanes.
+    ///   - trust: whose certificates the programs of `wss` addresses may show.
+    ///   - report: called on a lane of streams with what a program does.
     public init(
         lanes count: Int, trusting trust: TLSContexts, report: @escaping @Sendable (_ id: UInt64, _ event: StreamEvent) -> Void
     ) {
