@@ -30,7 +30,7 @@ extension Talks {
         @Test(arguments: [("PCMA", "none", "tcp"), ("G722", "none", "udp"), ("PCMU", "sdes", "tls"), ("L16/44100/1", "none", "udp")])
         func `it calls a baresip`(way: FlowLabel) async throws {
             let gateway = try await gateway(srtp: way.encryption == "none" ? "off" : "required")
-            let said = try await gateway.speech()
+            let said = try await gateway.speech(repeating: true)
             let callee = try await gateway.baresip(), phone = try await pjsua(gateway, way)
             phone.say("dial 1002")
             try await callee.event("CALL_INCOMING")
@@ -42,7 +42,7 @@ extension Talks {
         @Test(arguments: [("PCMU", "none", "udp"), ("G722", "sdes", "tcp")])
         func `a baresip calls it`(way: FlowLabel) async throws {
             let gateway = try await gateway(srtp: way.encryption == "none" ? "off" : "required")
-            let said = try await gateway.speech()
+            let said = try await gateway.speech(repeating: true)
             let caller = try await gateway.baresip(), phone = try await pjsua(gateway, way, answers: true)
             caller.dial("1001")
             try await caller.event("CALL_ESTABLISHED")
@@ -51,13 +51,13 @@ extension Talks {
 
         private func expectSpeech(_ phone: Pjsua, _ other: Baresip, _ said: Gateway.Said, at gateway: Gateway) async throws {
             try await phone.event("CONNECTED")
-            try await phone.event("HEARD 4")
-            try await other.waitForRecording(of: 4)
+            try await phone.event("HEARD 7")
+            try await other.waitForRecording(of: 7)
             phone.say("hang up")
             try await other.event("CALL_CLOSED")
             try await phone.event("ENDED 200")
-            try Recordings.expect(try await phone.recording(), is: said.baresip, isNot: said.client)
-            try Recordings.expect(try other.recording(), is: said.client, isNot: said.baresip)
+            try Recordings.expect(endOf: try await phone.recording(), isOf: said.baresip, isNotOf: said.client)
+            try Recordings.expect(endOf: try other.recording(), isOf: said.client, isNotOf: said.baresip)
             try await gateway.stop().expectNothingLeft()
         }
 
