@@ -8,7 +8,7 @@ public final class StreamSession {
     public enum Output: Sendable, Equatable {
         case text([UInt8])
         case binary([UInt8])
-        /// What was handed out and is not played yet is not to be played.
+        /// Samples that were handed out and are not played yet are not to be played.
         case forget
         /// The program wants no more to be played for now, or wants it to go on.
         case pause(Bool)
@@ -19,7 +19,7 @@ public final class StreamSession {
         case failed
     }
 
-    /// What a program did that it should not, and what it cost.
+    /// Mistakes of a program, counted, with the sound that they cost.
     public struct Counts: Sendable, Equatable {
         /// Messages that were not understood, or of a kind that nobody knows.
         public var malformed = 0, unknown = 0
@@ -106,8 +106,8 @@ public final class StreamSession {
         var start = 0
         while unencoded.count - start >= encoder.samplesPerFrame {
             var packet = [UInt8](repeating: 0, count: encoder.largestPayload), room = packet.mutableSpan
-            let frame = unencoded.span.extracting(start..<start + encoder.samplesPerFrame)
-            if let count = try? encoder.encode(frame, into: &room), count > 0 { outputs.append(.binary(Array(packet[..<count]))) }
+            let frame = Array(unencoded[start..<start + encoder.samplesPerFrame])
+            if let count = try? encoder.encode(frame.span, into: &room), count > 0 { outputs.append(.binary(Array(packet[..<count]))) }
             start += encoder.samplesPerFrame
         }
         unencoded.removeFirst(start)
