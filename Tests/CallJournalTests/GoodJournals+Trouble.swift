@@ -4,28 +4,9 @@ import Primitives
 // Holds, and what goes wrong on the way.
 extension GoodJournal {
     static let hold = GoodJournal("held by us, then by the far end") { s in
-        s.ring(alice)
-        let answer = s.request("answer")[0]
-        s.answer(alice, answer)
-        s.received("ACK", alice)
-        s.activate(alice)
-        s.start(alice)
-        let hold = s.request("held")[0]
-        s.perform(.performHeld, alice, hold, on: true)
-        s.pause(alice)
-        s.sent("INVITE", alice, cseq: 5)
-        s.fulfil(alice, hold)
-        s.deactivate()
-        s.received("INVITE", alice, status: 200, cseq: 5)
-        s.sent("ACK", alice, cseq: 5)
-        let resume = s.request("held")[0]
-        s.perform(.performHeld, alice, resume, on: false)
-        s.sent("INVITE", alice, cseq: 6)
-        s.received("INVITE", alice, status: 200, cseq: 6)
-        s.sent("ACK", alice, cseq: 6)
-        s.fulfil(alice, resume)
-        s.activate(alice)
-        s.start(alice)
+        s.connect(alice)
+        s.hold(alice)
+        s.resume(alice)
         s.received("INVITE", alice, cseq: 2)
         s.add(.remoteHold, alice, [.on: 1, .onHold: 0])
         s.add(.mediaUpdated, alice)
@@ -37,30 +18,10 @@ extension GoodJournal {
     }
 
     static let streamed = GoodJournal("a program speaks, and rests in the holds of both sides") { s in
-        s.ring(alice)
-        let answer = s.request("answer")[0]
-        s.answer(alice, answer)
-        s.received("ACK", alice)
-        s.activate(alice)
-        s.start(alice)
+        s.connect(alice)
         s.add(.streamStarted, alice, [.direction: "both", .codec: "twilio", .remote: "127.0.0.1:8080"])
-        let hold = s.request("held")[0]
-        s.perform(.performHeld, alice, hold, on: true)
-        s.pause(alice)
-        s.add(.streamPaused, alice, [.on: 1])
-        s.sent("INVITE", alice, cseq: 5)
-        s.fulfil(alice, hold)
-        s.deactivate()
-        s.received("INVITE", alice, status: 200, cseq: 5)
-        s.sent("ACK", alice, cseq: 5)
-        let resume = s.request("held")[0]
-        s.perform(.performHeld, alice, resume, on: false)
-        s.sent("INVITE", alice, cseq: 6)
-        s.received("INVITE", alice, status: 200, cseq: 6)
-        s.sent("ACK", alice, cseq: 6)
-        s.fulfil(alice, resume)
-        s.activate(alice)
-        s.start(alice)
+        s.hold(alice) { $0.add(.streamPaused, alice, [.on: 1]) }
+        s.resume(alice)
         s.add(.streamPaused, alice, [.on: 0])
         s.received("INVITE", alice, cseq: 2)
         s.add(.streamPaused, alice, [.on: 1])
@@ -79,12 +40,7 @@ extension GoodJournal {
     }
 
     static let holdAndAccept = GoodJournal("one call is held, another answered") { s in
-        s.ring(alice)
-        let answer = s.request("answer")[0]
-        s.answer(alice, answer)
-        s.received("ACK", alice)
-        s.activate(alice)
-        s.start(alice)
+        s.connect(alice)
         s.ring(carol)
         let both = s.request("held", "answer")
         s.perform(.performHeld, alice, both[0], on: true)
@@ -149,12 +105,7 @@ extension GoodJournal {
     }
 
     static let reset = GoodJournal("the provider is reset while one call runs and one rings") { s in
-        s.ring(alice)
-        let answer = s.request("answer")[0]
-        s.answer(alice, answer)
-        s.received("ACK", alice)
-        s.activate(alice)
-        s.start(alice)
+        s.connect(alice)
         s.ring(carol)
         s.add(.providerReset)
         s.add(.callEnded, alice, [.reason: "reset"])
@@ -201,12 +152,7 @@ extension GoodJournal {
     }
 
     static let byeCrossing = GoodJournal("both hang up at once") { s in
-        s.ring(alice)
-        let answer = s.request("answer")[0]
-        s.answer(alice, answer)
-        s.received("ACK", alice)
-        s.activate(alice)
-        s.start(alice)
+        s.connect(alice)
         let end = s.request("end")[0]
         s.hangUp(alice, end)
         s.received("BYE", alice, cseq: 3)

@@ -45,12 +45,7 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     }
 
     static let localHangUp = GoodJournal("the called user hangs up") { s in
-        s.ring(alice)
-        let answer = s.request("answer")[0]
-        s.answer(alice, answer)
-        s.received("ACK", alice)
-        s.activate(alice)
-        s.start(alice)
+        s.connect(alice)
         let end = s.request("end")[0]
         s.hangUp(alice, end)
         s.received("BYE", alice, status: 200, cseq: 9)

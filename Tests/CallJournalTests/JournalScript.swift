@@ -162,6 +162,41 @@ struct JournalScript {
         fulfil(call, action)
     }
 
+    /// A call that comes, is answered, and runs.
+    mutating func connect(_ call: CallUUID) {
+        ring(call)
+        answer(call, request("answer")[0])
+        received("ACK", call)
+        activate(call)
+        start(call)
+    }
+
+    /// Our hold of a call that runs, with our re-INVITE.
+    /// - Parameter whenPaused: adds what follows the end of its sound.
+    mutating func hold(_ call: CallUUID, whenPaused: (inout JournalScript) -> Void = { _ in }) {
+        let action = request("held")[0]
+        perform(.performHeld, call, action, on: true)
+        pause(call)
+        whenPaused(&self)
+        sent("INVITE", call, cseq: 5)
+        fulfil(call, action)
+        deactivate()
+        received("INVITE", call, status: 200, cseq: 5)
+        sent("ACK", call, cseq: 5)
+    }
+
+    /// The end of our hold.
+    mutating func resume(_ call: CallUUID) {
+        let action = request("held")[0]
+        perform(.performHeld, call, action, on: false)
+        sent("INVITE", call, cseq: 6)
+        received("INVITE", call, status: 200, cseq: 6)
+        sent("ACK", call, cseq: 6)
+        fulfil(call, action)
+        activate(call)
+        start(call)
+    }
+
     /// Start's perform: reserve, INVITE, fulfilled.
     mutating func call(_ call: CallUUID, _ action: JournalEvent.Value) {
         perform(.performStart, call, action)

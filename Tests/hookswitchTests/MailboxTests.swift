@@ -56,8 +56,7 @@ import Workbench
     @Test func `a message is in the list of its mailbox and in the journal, with its file`() throws {
         let place = try gateway("maximum: 60"), path = place.folder.path + "/message.wav"
         _ = try place.call("9200 --from 1005 --tone 440 --duration 2 --codec pcmu").perform()
-        let end = Date() + 10
-        while place.mailboxes()[0].messages.isEmpty, Date() < end { usleep(10_000) }
+        place.waits(10) { !place.mailboxes()[0].messages.isEmpty }
         let mailbox = place.mailboxes()[0], message = try #require(mailbox.messages.first)
         #expect(mailbox.line == "9200" && mailbox.messages.count == 1 && message.caller == "1005" && !message.isHeard)
         let length = try seconds(place)
@@ -69,8 +68,7 @@ import Workbench
     @Test func `a message that is being left when the server stops is told of before the end of the journal`() throws {
         let place = try gateway("minimum: 0"), plan = try place.plan("9200 --tone 440 --duration 30 --codec pcmu")
         Thread.detachNewThread { _ = try? CallRun(plan, reporter: ProgressReporter(nil)).perform() }
-        let end = Date() + 20
-        while !FileManager.default.fileExists(atPath: place.folder.path + "/message.wav"), Date() < end { usleep(10_000) }
+        #expect(place.waits(20) { FileManager.default.fileExists(atPath: place.folder.path + "/message.wav") })
         let kinds = try place.expectCleanStop().map(\.kind)
         #expect(kinds.contains(.mailboxMessage) && kinds.last == .gatewayStopped, "\(kinds.suffix(8))")
     }

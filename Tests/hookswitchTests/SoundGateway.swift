@@ -95,11 +95,21 @@ final class SoundGateway {
         return answer.withLock { $0 }
     }
 
+    /// Looks again and again until the condition holds; false when the time is over.
+    @discardableResult
+    func waits(_ seconds: TimeInterval, until condition: () -> Bool) -> Bool {
+        let end = Date() + seconds
+        while !condition() {
+            guard Date() < end else { return false }
+            usleep(10_000)
+        }
+        return true
+    }
+
     /// Stops it, with all that it writes; the journal breaks no rule.
     @discardableResult
     func expectCleanEnd(_ location: SourceLocation = #_sourceLocation) throws -> [JournalEvent] {
-        let end = Date() + 5
-        while server.legs > 0, Date() < end { usleep(10_000) }
+        waits(5) { server.legs == 0 }
         return try expectCleanStop(location)
     }
 

@@ -260,7 +260,8 @@ extension JournalEvent.Kind {
                     .always(.direction),
                     .always(
                         .cause,
-                        "`call-ended`, `transferred`, `closed` and `hang-up`, or a failure: `unreachable`, `refused`, `tls`, `timeout`, `gone`, `stalled`, `nonsense`"
+                        "`call-ended`, `transferred`, `closed` and `hang-up`, or a failure: `unreachable`, `refused`, `tls`, `timeout`, `gone`, "
+                            + "`stalled`, `nonsense`"
                     ),
                     .maybe(.text, "what the program did wrong and what came too late, counted, as `malformed:3 underruns:1`"),
                 ])

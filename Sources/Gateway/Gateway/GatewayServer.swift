@@ -178,7 +178,7 @@ public final class GatewayServer: Sendable {
     /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found, the last ones included.
     @discardableResult
     public func stop() -> Int {
-        // What becomes of the last messages is told to the lane before its end.
+        // The lane hears of the last messages before its end.
         (lane.sync { host, _ in host.endpoint.recorder.writer } ?? nil)?.finish(at: MonotonicClock.now)
         let violations = lane.sync { host, now in
             defer { host.endpoint.tellCalls(at: now) }

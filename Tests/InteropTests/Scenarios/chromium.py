@@ -1,7 +1,7 @@
 """Debian's Chromium, without a window, for the scenes in a browser."""
-import pathlib, time
+import pathlib
 from selenium import webdriver
-from selenium.common.exceptions import ElementClickInterceptedException, NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import ElementClickInterceptedException, StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -40,15 +40,9 @@ def until(page, shots, what, condition, seconds=20):
 
 
 def steady(act, seconds=20):
-    """What an act on elements gives. The page may draw a row anew between the search for an element and its use: then it is looked for again."""
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            return act()
-        except (StaleElementReferenceException, ElementClickInterceptedException, NoSuchElementException, IndexError, StopIteration):
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
+    """The result of an act on elements. The page may draw a row anew between the search for an element and its use: it is looked for again."""
+    missed = [StaleElementReferenceException, ElementClickInterceptedException, IndexError, StopIteration]
+    return WebDriverWait(None, seconds, poll_frequency=0.05, ignored_exceptions=missed).until(lambda _: [act()], "no such element")[0]
 
 
 def severe(page, expected=("401",)):

@@ -5,6 +5,7 @@ Chromium, without a window and with a microphone that plays a file. Prints DONE 
 import pathlib, sys
 import axe_core_python
 import chromium
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.common.by import By
 
 scene, url, folder, *rest = sys.argv[1:]
@@ -67,7 +68,7 @@ class Phone:
 
         try:
             chromium.steady(lambda: next(button()).click())
-        except StopIteration:
+        except TimeoutException:
             raise AssertionError(f"{self.line}: no button '{words}' in:\n{self.page.find_element(By.TAG_NAME, 'body').text}")
 
     def dial(self, number):

@@ -5,7 +5,7 @@ import Streaming
 /// Lets a program speak and hear, over a WebSocket.
 struct StreamApplication: LineApplication {
     let settings: StreamSettings
-    /// Where the leg's media and the stream meet.
+    /// The place between the leg's media and the stream.
     let port: StreamPort
 
     init(_ settings: StreamSettings) {

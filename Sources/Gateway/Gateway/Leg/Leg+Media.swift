@@ -106,7 +106,7 @@ extension Leg {
         renewPlan()
     }
 
-    /// What it sends, or who listens to it, is another one now.
+    /// The source of its sound, or the listener to it, has changed.
     func renewPlan() { if let agreed = call.agreed { media.update(plan(for: agreed), at: now) } }
 
     private var source: MediaSource {

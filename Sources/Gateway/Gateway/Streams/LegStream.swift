@@ -23,7 +23,7 @@ final class LegStream {
         plane.open(order, as: id)
     }
 
-    /// Where the leg's media lays the packets of the far end; nil while the program is to hear nothing.
+    /// The tap in which the leg's media lays the packets of the far end; nil while the program is to hear nothing.
     var listener: RecordingTap? { isOver || isPaused ? nil : port.heard }
 
     func press(_ digit: Character) { if !isOver { plane.press(digit, on: id) } }

@@ -30,7 +30,7 @@ public struct StreamSettings: Sendable, Equatable {
         var name: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
     }
 
-    /// What becomes of a call whose program is not there, or not any more.
+    /// The way of a call whose program cannot be reached, or breaks off.
     public enum Fallback: Sendable, Equatable {
         case hangUp
         /// It is played once, and the call ends.

@@ -17,8 +17,8 @@ extension MailboxSummary: LineService {}
 struct LineServiceRoutes {
     unowned let api: ControlAPI
 
-    /// `GET /v1/{plural}` has all services of a kind, `GET /v1/{plural}/{name}` one, by the number of its line or by its name. Services of lines
-    /// that the token does not cover are not there.
+    /// `GET /v1/{plural}` has all services of a kind, `GET /v1/{plural}/{name}` one, by the number of its line or by its name. Services of
+    /// lines that the token does not cover are not there.
     ///
     /// - Parameters:
     ///   - plural: nil: the kind with an s.
