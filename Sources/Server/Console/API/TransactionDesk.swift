@@ -154,7 +154,7 @@ final class TransactionDesk {
             let isPerformed = !states.contains(.accepted)
             switch level {
             case .accepted: break
-            case .performed: guard isPerformed else { return nil }
+            case .performed: guard isPerformed, zip(receipt.actions, states).allSatisfy(isTold) else { return nil }
             case .connected:
                 // A start that failed has no call to wait for.
                 guard isPerformed, states.contains(where: { $0 != .fulfilled }) || receipt.actions.allSatisfy({ isDecided($0.call) }) else {
@@ -163,6 +163,12 @@ final class TransactionDesk {
             }
             return JSONBody.reply(isPerformed ? .ok : .accepted, body(receipt, states))
         }
+    }
+
+    /// A read that follows sees what the action did: a call's end is an event of its own, after the fulfilment.
+    private func isTold(_ action: TransactionReceipt.Action, _ state: ActionState) -> Bool {
+        guard state == .fulfilled, action.name == TransactionOrder.Action.end(action.call).name else { return true }
+        return hub.view.calls[CallUUID(action.call)].map { $0.phase == .ended } ?? true
     }
 
     /// The call is connected, or over.
