@@ -61,6 +61,8 @@ import Testing
             (.get, "/v1/journal", .read), (.get, "/v1/recordings/a.1", .read), (.delete, "/v1/recordings/a.1", .admin),
             (.patch, "/v1/lines/1", .lines), (.post, "/v1/lines/1/recents/x/call-back", .control),
             (.post, "/v1/directories/a/reload", .admin),
+            (.get, "/v1/calls/x/stream", .control), (.post, "/v1/calls/x/stream", .admin), (.delete, "/v1/calls/x/stream", .control),
+            (.get, "/v1/calls/x/ladder", .read),
             (.post, "/v1/server/reload", .admin), (.post, "/", .control), (.post, "/v1/tickets", .read),
         ] as [(HTTPRequest.Method, String, AccessScope)])
     func `each request needs one scope`(method: HTTPRequest.Method, path: String, scope: AccessScope) throws {

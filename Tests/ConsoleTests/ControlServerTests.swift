@@ -32,6 +32,8 @@ final class ScriptedGateway: GatewayControl {
         var unregistered: [Text] = [], reloaded: [String] = []
         /// Of the mailbox 1900.
         var messages: [MailboxMessage] = []
+        /// Takes the connections of programs; nil: there is no call for them.
+        var onProgram: (@Sendable (ReleasedConnection) -> Void)?
     }
     let state = Mutex(State())
     /// That of the first order; each has another.
@@ -84,6 +86,11 @@ final class ScriptedGateway: GatewayControl {
         then(number == "1001")
     }
     func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void) { then(target.user == "1002") }
+    func attachStream(_ attachment: StreamAttachment, to call: UUID, then: @escaping @Sendable (Result<UInt64, StreamRefusal>) -> Void) {
+        then(state.withLock { $0.onProgram } == nil ? .failure(.noCall) : .success(7))
+    }
+    func connect(_ connection: ReleasedConnection, toStream id: UInt64) { state.withLock { $0.onProgram }?(connection) }
+    func detachStream(from call: UUID, then: @escaping @Sendable (Bool) -> Void) { then(false) }
     func drain() { state.withLock { $0.isDraining = true } }
 
     func queueSummaries(then: @escaping @Sendable ([QueueSummary]) -> Void) {
@@ -357,6 +364,7 @@ extension RealTime {
             try wait { gateway.state.withLock { $0.orders.count } == 1 }
             tell(2, .actionFulfilled, [.action: .init(ScriptedGateway.action), .class: "end"])
             for answer in gateway.state.withLock({ $0.waiting }) { answer() }
+            tell(3, .callEnded, [.reason: "ended"])
             let answer = try Self.read(visitor), action = try #require((answer.body["actions"] as? [[String: Any]])?.first)
             #expect(answer.status == 200 && answer.body["state"] as? String == "performed" && action["state"] as? String == "fulfilled")
             #expect(action["type"] as? String == "CXEndCallAction" && action["call"] as? String == Self.call.uuidString)

@@ -51,6 +51,39 @@ import Testing
         #expect(outputs.contains(.binary([2, 1, 0xFE, 0xFF])))
     }
 
+    @Test func `both directions that are listened to are two channels, and one that is missing is silent after a fifth of a second`() throws
+    {
+        let session = try StreamSession(.raw(.l16(sampleRate: 8_000)), Self.call, tap: .both)
+        session.start(position: 0)
+        #expect(Self.texts(session.takeOutputs()).first?.contains(#""channels":2"#) == true)
+        session.hear(([1, 2, 3] as [Int16]).span, of: .outbound)
+        #expect(session.takeOutputs().isEmpty)
+        session.hear(([4, 5] as [Int16]).span, of: .inbound)
+        #expect(session.takeOutputs() == [.binary([4, 0, 1, 0, 5, 0, 2, 0])])
+        session.hear([Int16](repeating: 9, count: 1_600).span, of: .outbound)
+        #expect(session.takeOutputs() == [.binary([0, 0, 3, 0])])
+    }
+
+    @Test func `of twilio each direction is a track of its own`() throws {
+        let session = try StreamSession(.twilio, Self.call, tap: .both)
+        session.start(position: 0)
+        session.hear([Int16](repeating: 0, count: 160).span, of: .outbound)
+        session.hear([Int16](repeating: 0, count: 160).span, of: .inbound)
+        let texts = Self.texts(session.takeOutputs())
+        #expect(texts.dropFirst().first?.contains(#""tracks":["inbound","outbound"]"#) == true)
+        #expect(texts.suffix(2).first?.contains(#"{"track":"outbound","chunk":"1","timestamp":"0""#) == true)
+        #expect(texts.last?.contains(#"{"track":"inbound","chunk":"2","timestamp":"0""#) == true)
+    }
+
+    @Test func `a program that listens has no say`() throws {
+        let session = try StreamSession(.raw(.l16(sampleRate: 8_000)), Self.call, tap: .in)
+        session.receive(binary: [1, 2, 3, 4])
+        for word in ["hang-up", "clear", "pause"] { session.receive(text: Array(#"{"event":"\#(word)"}"#.utf8)) }
+        session.receive(text: Array("nonsense".utf8))
+        #expect(session.takeOutputs().isEmpty && session.waiting == 0)
+        #expect(session.counts.unknown == 4 && session.counts.malformed == 1)
+    }
+
     @Test func `marks come back when their sound was played, all of them at clear, which forgets the rest`() throws {
         let session = try Self.session(.raw(.l16(sampleRate: 8_000)))
         session.receive(binary: [UInt8](repeating: 1, count: 320))

@@ -54,6 +54,7 @@ import Testing
         "open": ("WHAT", "open: true"), "match": ("open: true, WHAT", "match: \"^+39\""), "domain": ("open: true, WHAT", "domain: a.test"),
         "ring-timeout": ("open: true, WHAT", "ring-timeout: 5"), "max-duration": ("open: true, WHAT", "max-duration: 5"),
         "calls": ("open: true, WHAT", "calls: 1"), "takes-calls": ("open: true, WHAT", "takes-calls: false"),
+        "tap": ("open: true, WHAT", "tap: true"),
         "do-not-disturb": ("open: true, WHAT", "do-not-disturb: true"),
         "do-not-disturb.on": ("open: true, do-not-disturb: { WHAT }", "on: true"),
         "do-not-disturb.vips": ("open: true, do-not-disturb: { WHAT }", "vips: [\"1002\"]"),

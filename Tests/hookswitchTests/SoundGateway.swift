@@ -1,10 +1,13 @@
 import ArgumentParser
 import Audio
+import CallJournal
+import Console
 import Dispatch
 import Foundation
 import Gateway
 import Media
 import Primitives
+import Runtime
 import Synchronization
 import Testing
 import UserAgent
@@ -49,6 +52,21 @@ final class SoundGateway {
     let failures = Failures()
     private let server: GatewayServer
     private let journal: String
+    private let control: ControlServer
+    private let told: Told
+
+    /// The calls that events were of, in order.
+    private final class Told: Sendable {
+        private let list = Mutex<[(kind: JournalEvent.Kind, call: UUID)]>([])
+
+        func note(_ event: borrowing JournalEvent) {
+            let kind = event.kind
+            guard let call = event.call?.uuid else { return }
+            list.withLock { $0.append((kind, call)) }
+        }
+
+        func calls(_ kind: JournalEvent.Kind) -> [UUID] { list.withLock { $0.filter { $0.kind == kind }.map(\.call) } }
+    }
 
     /// - Parameter sip: further settings of `sip`, as `tls: { ca: FILE }`.
     init(sip: String = "", _ line: (SoundFolder) throws -> String) throws {
@@ -67,7 +85,13 @@ final class SoundGateway {
         let configuration = try ConfigurationFile.load(file, environment: [:], flags: [])
         var settings = configuration.server
         (settings.mediaLanes, settings.journalFile) = (1, journal)
-        let failures = failures
+        let failures = failures, control = try ControlServer(path: nil, addresses: [SocketAddress(.loopback, port: 0)], version: "test")
+        let told = Told()
+        (self.control, self.told) = (control, told)
+        settings.onEvent = {
+            told.note($0)
+            control.note($0)
+        }
         server = try GatewayServer(settings) { notice in
             switch notice {
             case .violation(let violation): Issue.record("\(violation)")
@@ -75,6 +99,25 @@ final class SoundGateway {
             default: break
             }
         }
+        control.begin(server) {}
+    }
+
+    /// The address of its control interface.
+    var api: SocketAddress { control.addresses[0] }
+
+    /// Waits until the journal has an event of a kind, and tells its call.
+    func call(with kind: JournalEvent.Kind, _ number: Int = 0) -> UUID? {
+        waits(20) { told.calls(kind).count > number }
+        return told.calls(kind).dropFirst(number).first
+    }
+
+    /// Asks the control interface.
+    /// - Returns: the status of its answer.
+    func ask(_ method: String, _ target: String, _ body: String = "") throws -> Int {
+        let socket = try BlockingSocket(to: api)
+        socket.send(
+            "\(method) \(target) HTTP/1.1\r\nHost: \(api)\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        return try #require(Int(socket.readAll().split(separator: " ").dropFirst().first ?? ""))
     }
 
     func plan(_ arguments: String) throws -> CallPlan {
@@ -122,6 +165,42 @@ final class SoundGateway {
         let violations = read.events.flatMap { audit.observe($0) } + audit.finish()
         #expect(violations.isEmpty, sourceLocation: location)
         return read.events
+    }
+}
+
+/// A TCP connection that waits for the other end.
+struct BlockingSocket {
+    let raw: Int32
+
+    init(to address: SocketAddress) throws {
+        raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var place = sockaddr_in()
+        (place.sin_family, place.sin_port) = (sa_family_t(AF_INET), address.port.bigEndian)
+        place.sin_addr.s_addr = inet_addr("\(address.address)")
+        let code = withUnsafePointer(to: &place) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(raw, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+        try #require(code == 0)
+    }
+
+    func send(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Until the other end closes; then it is closed.
+    func readAll() -> String {
+        defer { close(raw) }
+        var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(raw, &piece, piece.count, 0)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += piece[..<count]
+        }
     }
 }
 

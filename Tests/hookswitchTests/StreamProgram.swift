@@ -1,9 +1,11 @@
 import Foundation
 import HTTP
+import Primitives
 import Runtime
 import Synchronization
 
-/// A program at the other end of a stream: a WebSocket server on loopback that answers each message by a script.
+/// A program at the other end of a stream: a WebSocket server on loopback, or a client of the control interface, that answers each message by
+/// a script.
 final class StreamProgram: Sendable {
     enum Message: Equatable { case text(String), binary([UInt8]) }
     /// Sent in order; `drop` breaks the connection off, `close` says goodbye.
@@ -44,6 +46,48 @@ final class StreamProgram: Sendable {
     }
     /// Messages of sound.
     var soundCount: Int { log.withLock { $0.messages.count } - words.count }
+
+    /// Comes to the control interface, and serves on a thread of its own where it is let in.
+    ///
+    /// - Returns: the status of the answer.
+    func come(to address: SocketAddress, _ target: String) -> Int? {
+        guard let socket = try? BlockingSocket(to: address).raw else { return nil }
+        let opening = WebSocketOpening(key: String(decoding: Base64.encode([UInt8](repeating: 7, count: 16)), as: UTF8.self))
+        let fields = opening.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+        send(Array("GET \(target) HTTP/1.1\r\nHost: \(address)\r\n\(fields)\r\n".utf8), over: socket)
+        var reader = HTTPResponseReader(to: .get), piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(socket, &piece, piece.count, 0)
+            guard count > 0 else { break }
+            reader.receive(Array(piece[..<count]))
+            guard case .head(let head)? = reader.next() else { continue }
+            guard head.status == .switchingProtocols else {
+                close(socket)
+                return head.status.code
+            }
+            let early = reader.takeRest()
+            Thread.detachNewThread { self.serve(socket, early) }
+            return 101
+        }
+        close(socket)
+        return nil
+    }
+
+    private func serve(_ socket: Int32, _ early: [UInt8]) {
+        defer { close(socket) }
+        let session = WebSocketSession(client: .init(), random: SystemRandom())
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        guard answer(session.receive(early), session, socket) else { return }
+        while true {
+            let count = recv(socket, &piece, piece.count, 0)
+            guard count > 0, answer(session.receive(Array(piece[..<count])), session, socket) else { return }
+        }
+    }
+
+    /// All sound in messages, in their order.
+    var sound: [UInt8] {
+        log.withLock { log in log.messages.flatMap { if case .binary(let bytes) = $0 { bytes } else { [UInt8]() } } }
+    }
 
     private func serve(_ socket: Int32) {
         defer { close(socket) }

@@ -247,10 +247,14 @@ extension JournalEvent.Kind {
                 ])
         case .streamStarted:
             .init(
-                "The program of a stream is called; from here on it may hear and speak.",
+                "The program of a stream is called, or waited for; from here on it may hear and speak.",
                 [
-                    .always(.direction), .always(.codec, "the format: `twilio`, or as `raw/l16/16000`"),
-                    .always(.remote, "the host and the port of the program"),
+                    .always(
+                        .direction,
+                        "`both`: it hears the far end, and speaks; `tap-in`, `tap-out`, `tap-both`: it listens to what the far end says, what that "
+                            + "hears, or both"),
+                    .always(.codec, "the format: `twilio`, or as `raw/l16/16000`"),
+                    .always(.remote, "the host and the port of the program; `api`: it comes to the control interface"),
                 ])
         case .streamPaused: .init("The call of a stream is held, and the program was told; or no more.", [.always(.on)])
         case .streamStopped:
@@ -260,7 +264,7 @@ extension JournalEvent.Kind {
                     .always(.direction),
                     .always(
                         .cause,
-                        "`call-ended`, `transferred`, `closed` and `hang-up`, or a failure: `unreachable`, `refused`, `tls`, `timeout`, `gone`, "
+                        "`call-ended`, `transferred`, `closed`, `hang-up` and `detached` (by the control interface), or a failure: `unreachable`, `refused`, `tls`, `timeout`, `gone`, "
                             + "`stalled`, `nonsense`"
                     ),
                     .maybe(.text, "what the program did wrong and what came too late, counted, as `malformed:3 underruns:1`"),

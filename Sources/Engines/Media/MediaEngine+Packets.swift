@@ -234,6 +234,7 @@ extension MediaEngine {
     func send(_ packet: UnsafeMutableRawBufferPointer, timestamp: UInt32, octets: Int, timed: Bool, on leg: MediaLeg, at now: Instant) {
         guard leg.gates.canSend else { return }
         if let tap = leg.tap { noteSent(UnsafeRawBufferPointer(packet), on: leg, tap, at: now) }
+        if let listener = leg.sentListener { noteSent(UnsafeRawBufferPointer(packet), on: leg, listener, at: now) }
         guard transmit(UnsafeRawBufferPointer(packet), .rtp, over: leg.rtpSocket, of: leg) else { return leg.refused.sendFailed += 1 }
         leg.rtcp.sender.sent(
             timestamp, sequence: UInt16(bigEndian: packet.loadUnaligned(fromByteOffset: 2, as: UInt16.self)), octets: octets, timed: timed,

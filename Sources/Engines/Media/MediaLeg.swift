@@ -88,6 +88,8 @@ final class MediaLeg {
 
     /// Takes a copy of the packets of the far end for a program.
     var listener: RecordingTap? { plan.listener }
+    /// Takes what is sent for a program.
+    var sentListener: RecordingTap? { plan.sentListener }
 
     /// The far end has a port for RTCP and we have none (it was given up for rtcp-mux): its reports come to our RTP port.
     var mixesPorts: Bool { control.socket == nil && !plan.audio.rtcpMux }

@@ -52,6 +52,8 @@ public struct MediaPlan: Hashable, Sendable {
     public var recording: RecordingTap?
     /// Takes the packets from the far end for a program; nil: none listens.
     public var listener: RecordingTap?
+    /// Takes the packets to the far end for a program; nil: none listens.
+    public var sentListener: RecordingTap?
     /// Keys of a far end without telephone-event are sought in its sound, which then is decoded.
     public var detectsDTMF = false
     /// Keys of the partner's are told to the far end by signalling (INFO), and not by events or as sound.

@@ -219,6 +219,8 @@ public struct LineConfiguration: Sendable, Equatable {
     public var block: [NumberPattern] = []
     /// The place of recordings of its calls, and of those that its devices make; nil: none are recorded.
     public var recording: RecordingPlace?
+    /// Programs may listen to its calls, as they are let in by the control interface.
+    public var mayBeTapped = false
     /// Hold music: played to the party that this line puts on hold; nil: the hold is passed on, and is silence.
     public var holdMusic: HoldMusic?
     /// The call directories that the line has enabled, in the order in which they are asked.

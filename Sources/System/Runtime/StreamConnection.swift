@@ -20,6 +20,31 @@ public protocol StreamConnection: AnyObject {
     func close()
     /// Ends the connection when its patience has run out.
     func advance(to now: Instant)
+    /// Takes it off its lane: nothing is sent, read or told until a lane adopts it. False: it does not stand.
+    func release() -> Bool
+    /// Goes on upon the lane that calls this, where it was released before.
+    ///
+    /// - Parameter receive: in the place of who was told before.
+    func adopt(on lane: any LaneDoor, at now: Instant, receive: @escaping (TCPConnection.Event, Instant) -> Void)
+}
+
+/// A connection on its way from one lane to another, with what was read of it and not used. It closes where nobody takes it.
+///
+/// Unchecked: it was released, so no lane has it, and one takes it out.
+public struct ReleasedConnection: @unchecked Sendable {
+    /// To be adopted.
+    public let connection: any StreamConnection
+    /// Bytes that came already.
+    public let early: [UInt8]
+
+    /// nil: the connection does not stand, and is closed.
+    public init?(_ connection: any StreamConnection, early: [UInt8]) {
+        guard connection.release() else {
+            connection.close()
+            return nil
+        }
+        (self.connection, self.early) = (connection, early)
+    }
 }
 
 extension TCPConnection: StreamConnection {}

@@ -85,11 +85,11 @@ public final class TCPConnection: LaneSocket {
     private var unsentSince: Instant?
     /// Nil when closed.
     private var descriptor: FileDescriptorOwner?
-    private let sockets: LaneSockets
+    private var sockets: LaneSockets
     private var token: SocketToken?
     /// The events that the poller is to report. A reset and an end in both directions are reported always.
     private var wanted: Poller.Events
-    private let receive: (TCPConnection, Event, Instant) -> Void
+    private var receive: (TCPConnection, Event, Instant) -> Void
 
     /// Takes over a connection that a listener accepted.
     public convenience init(
@@ -187,6 +187,22 @@ public final class TCPConnection: LaneSocket {
         unsentStart = 0
         if let raw, let token { sockets.forget(raw, token) }
         descriptor = nil
+    }
+
+    public func release() -> Bool {
+        guard case .open = state, let raw, let released = token else { return false }
+        sockets.forget(raw, released)
+        token = nil
+        receive = { _, _, _ in }
+        return true
+    }
+
+    public func adopt(on lane: any LaneDoor, at now: Instant, receive: @escaping (Event, Instant) -> Void) {
+        guard token == nil, !isClosed else { return }
+        (sockets, lastActivity) = (lane.sockets, now)
+        self.receive = { receive($1, $2) }
+        // Refused the place in the poller's set, it ends at its first deadline as one that nothing is heard of.
+        try? watch()
     }
 
     /// When `advance` next has something to do.

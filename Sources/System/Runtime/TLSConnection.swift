@@ -14,7 +14,7 @@ public final class TLSConnection: StreamConnection {
 
     private var session: TLSSession
     private let limits: TCPConnection.Limits
-    private let receive: (TLSConnection, TCPConnection.Event, Instant) -> Void
+    private var receive: (TLSConnection, TCPConnection.Event, Instant) -> Void
     private var tcp: TCPConnection?
     /// Said before the handshake was done.
     private var early: [UInt8] = []
@@ -81,6 +81,17 @@ public final class TLSConnection: StreamConnection {
         early = []
         tcp?.close()
         tcp = nil
+    }
+
+    public func release() -> Bool {
+        guard session.isEstablished, !isOver, !isFinishing, tcp?.release() == true else { return false }
+        receive = { _, _, _ in }
+        return true
+    }
+
+    public func adopt(on lane: any LaneDoor, at now: Instant, receive: @escaping (TCPConnection.Event, Instant) -> Void) {
+        self.receive = { receive($1, $2) }
+        tcp?.adopt(on: lane, at: now) { [weak self] event, now in self?.tcp(did: event, at: now) }
     }
 
     public var deadline: Instant? {

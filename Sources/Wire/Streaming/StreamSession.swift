@@ -43,18 +43,23 @@ public final class StreamSession {
     private var writer: StreamWriter
     private var buffer: PlayoutBuffer
     private let encoder: FrameEncoder?
+    /// nil: the program speaks.
+    private let tap: StreamTap?
+    /// Of two directions in one message.
+    private var channels = ChannelPair()
     /// Samples that wait for a whole frame of Opus.
     private var unencoded: [Int16] = []
-    /// Samples that were heard since the start.
-    private var heard = 0
+    /// Samples that were heard since the start, of each track.
+    private var heard: [StreamTrack: Int] = [:]
     private var outputs: [Output] = []
     private var isOver = false
     public private(set) var counts = Counts()
 
+    /// - Parameter tap: the sound that the program listens to, where it does not speak; nil: it hears the far end, and speaks.
     /// - Throws: what libopus says.
-    public init(_ format: StreamFormat, _ call: StreamCall) throws(CodecError) {
-        self.format = format
-        writer = StreamWriter(format, call)
+    public init(_ format: StreamFormat, _ call: StreamCall, tap: StreamTap? = nil) throws(CodecError) {
+        (self.format, self.tap) = (format, tap)
+        writer = StreamWriter(format, call, (tap ?? .in).tracks)
         buffer = try PlayoutBuffer(format.encoding)
         encoder = format.encoding == .opus ? try FrameEncoder(.opus, sampleRate: format.encoding.sampleRate) : nil
     }
@@ -75,29 +80,40 @@ public final class StreamSession {
     /// - Parameter position: milliseconds from the answer of the call to the first sound.
     public func start(position: Int64) { for message in writer.start(position: position) { outputs.append(.text(message)) } }
 
-    /// Sound of the far end.
+    /// Sound of the call.
     /// - Parameter isSent: false where the program does not read: it is counted instead.
-    public func hear(_ samples: Span<Int16>, isSent: Bool = true) {
+    public func hear(_ samples: Span<Int16>, of track: StreamTrack = .inbound, isSent: Bool = true) {
         guard !isOver, !samples.isEmpty else { return }
-        defer { heard += samples.count }
+        let before = heard[track, default: 0]
+        heard[track] = before + samples.count
         guard isSent else { return counts.unsent += 1 }
         switch format {
         case .twilio:
             var payload: [UInt8] = []
             payload.reserveCapacity(samples.count)
             for index in samples.indices { payload.append(G711.encodeMu(samples[index])) }
-            outputs.append(.text(writer.media(payload, at: Int64(heard) * 1_000 / Int64(sampleRate))))
+            outputs.append(.text(writer.media(payload, of: track, at: Int64(before) * 1_000 / Int64(sampleRate))))
         case .raw(.opus): encode(samples)
-        case .raw:
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(2 * samples.count)
-            for index in samples.indices {
-                let sample = UInt16(bitPattern: samples[index])
-                bytes.append(UInt8(truncatingIfNeeded: sample))
-                bytes.append(UInt8(sample >> 8))
-            }
-            outputs.append(.binary(bytes))
+        case .raw where tap == .both:
+            channels.append(samples, of: track)
+            let pairs = channels.take(most: sampleRate / 1_000 * Self.longestLead)
+            if !pairs.isEmpty { outputs.append(.binary(Self.bytes(of: pairs.span))) }
+        case .raw: outputs.append(.binary(Self.bytes(of: samples)))
         }
+    }
+
+    /// Milliseconds that one direction may be ahead of the other before that is taken for silent.
+    private static let longestLead = 200
+
+    private static func bytes(of samples: Span<Int16>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2 * samples.count)
+        for index in samples.indices {
+            let sample = UInt16(bitPattern: samples[index])
+            bytes.append(UInt8(truncatingIfNeeded: sample))
+            bytes.append(UInt8(sample >> 8))
+        }
+        return bytes
     }
 
     private func encode(_ samples: Span<Int16>) {
@@ -136,6 +152,7 @@ public final class StreamSession {
 
     private func take(_ message: ProgramMessage?) {
         guard !isOver else { return }
+        if tap != nil, message != nil { return counts.unknown += 1 }
         switch message {
         case nil: noteMalformed()
         case .unknown: counts.unknown += 1

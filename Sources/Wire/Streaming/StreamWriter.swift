@@ -9,8 +9,10 @@ struct StreamWriter {
     /// Of messages of the format `twilio`, and of those of sound.
     private var sequence = 0, chunk = 0
 
-    init(_ format: StreamFormat, _ call: StreamCall) {
-        (self.format, self.call) = (format, call)
+    private let tracks: [StreamTrack]
+
+    init(_ format: StreamFormat, _ call: StreamCall, _ tracks: [StreamTrack]) {
+        (self.format, self.call, self.tracks) = (format, call, tracks)
         stream = "MZ" + Self.digits(call.call)
     }
 
@@ -23,7 +25,8 @@ struct StreamWriter {
         case .raw(let encoding): return [rawStart(encoding, position)]
         case .twilio:
             let account = "AC" + String(repeating: "0", count: 32), id = "CA" + Self.digits(call.call)
-            let ids = #""accountSid":"\#(account)","streamSid":"\#(stream)","callSid":"\#(id)","tracks":["inbound"]"#
+            let names = tracks.map { Self.quoted($0.rawValue) }.joined(separator: ",")
+            let ids = #""accountSid":"\#(account)","streamSid":"\#(stream)","callSid":"\#(id)","tracks":[\#(names)]"#
             let media = #""mediaFormat":{"encoding":"audio/x-mulaw","sampleRate":8000,"channels":1}"#
             let parameters = ([("caller", call.caller), ("called", call.called)] + call.headers.map { ($0.name, $0.value) })
                 .map { Self.quoted($0.0) + ":" + Self.quoted($0.1) }.joined(separator: ",")
@@ -37,7 +40,7 @@ struct StreamWriter {
     private func rawStart(_ encoding: StreamEncoding, _ position: Int64) -> [UInt8] {
         let headers = call.headers.map { Self.quoted($0.name) + ":" + Self.quoted($0.value) }.joined(separator: ",")
         let parties = #""caller":\#(Self.quoted(call.caller)),"called":\#(Self.quoted(call.called))"#
-        let sound = #""encoding":"\#(encoding.name)","rate":\#(encoding.sampleRate),"channels":1"#
+        let sound = #""encoding":"\#(encoding.name)","rate":\#(encoding.sampleRate),"channels":\#(tracks.count)"#
         let text =
             #"{"event":"start","call":\#(Self.quoted(call.call)),\#(parties),\#(sound),"headers":{\#(headers)},"position":\#(position)}"#
         return Array(text.utf8)
@@ -45,13 +48,15 @@ struct StreamWriter {
 
     /// A message of the format `twilio` that carries sound; made of bytes, as there are fifty a second.
     /// - Parameter milliseconds: from the start of the stream to the sound.
-    mutating func media(_ payload: [UInt8], at milliseconds: Int64) -> [UInt8] {
+    mutating func media(_ payload: [UInt8], of track: StreamTrack, at milliseconds: Int64) -> [UInt8] {
         (sequence, chunk) = (sequence + 1, chunk + 1)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(220 + payload.count * 4 / 3)
         bytes.append(contentsOf: #"{"event":"media","sequenceNumber":""#.utf8)
         bytes.append(contentsOf: String(sequence).utf8)
-        bytes.append(contentsOf: #"","media":{"track":"inbound","chunk":""#.utf8)
+        bytes.append(contentsOf: #"","media":{"track":""#.utf8)
+        bytes.append(contentsOf: track.rawValue.utf8)
+        bytes.append(contentsOf: #"","chunk":""#.utf8)
         bytes.append(contentsOf: String(chunk).utf8)
         bytes.append(contentsOf: #"","timestamp":""#.utf8)
         bytes.append(contentsOf: String(milliseconds).utf8)

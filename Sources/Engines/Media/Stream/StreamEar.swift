@@ -2,7 +2,7 @@ import Audio
 import Primitives
 import RTP
 
-/// The sound of a far end for a program, as soon as it comes: packets decoded in the order of their arrival, silence for what does not come.
+/// The sound of one direction of a call for a program, as soon as it comes: packets decoded in the order of their arrival, silence for what does not come.
 ///
 /// There is no jitter buffer, whose delay would be the program's: late packets are left out, lost ones are concealed. Belongs to one lane.
 public final class StreamEar {
@@ -47,7 +47,7 @@ public final class StreamEar {
     /// Gives out what has come until now.
     public func read(at now: Instant, _ output: (Span<Int16>) -> Void) {
         while let next = tap.take(into: packet) {
-            guard !next.isSent, let codec = next.codec, let decoder = decoder(for: codec) else { continue }
+            guard let codec = next.codec, let decoder = decoder(for: codec) else { continue }
             take(next, UnsafeRawBufferPointer(rebasing: packet[..<Int(next.count)]), codec, decoder, output)
         }
         let frame = sampleRate / 1_000 * frameMilliseconds

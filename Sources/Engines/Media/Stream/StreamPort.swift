@@ -17,6 +17,8 @@ public final class StreamPort: Hashable, Sendable {
     public let sampleRate: Int
     /// Copies of the packets of the leg's far end.
     public let heard = RecordingTap(capacity: 65_536)
+    /// Copies of the packets to it; nil where nobody listens to them.
+    public let said: RecordingTap?
     private let ring: ByteRing
     /// Bytes that were put in; bytes before which all is forgotten.
     private let put = Atomic<Int>(0), forgotten = Atomic<Int>(0)
@@ -32,9 +34,12 @@ public final class StreamPort: Hashable, Sendable {
         var silence: Int?
     }
 
-    /// - Parameter sampleRate: 8,000, 16,000, 24,000 or 48,000 Hz.
-    public init(sampleRate: Int) {
+    /// - Parameters:
+    ///   - sampleRate: 8,000, 16,000, 24,000 or 48,000 Hz.
+    ///   - hearsBoth: the program listens to what the far end is sent, too.
+    public init(sampleRate: Int, hearsBoth: Bool = false) {
         self.sampleRate = sampleRate
+        said = hearsBoth ? RecordingTap(capacity: 65_536) : nil
         ring = ByteRing(capacity: 2 * capacity(sampleRate))
     }
 

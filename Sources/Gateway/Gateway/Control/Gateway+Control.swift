@@ -91,6 +91,26 @@ extension Gateway {
         log.expired(number, contacts: registrar.contacts(of: number, at: now).count)
         return true
     }
+
+    /// Connects a call that is up with a program, or lets the program in that the call waits for.
+    func attach(_ attachment: StreamAttachment, to call: UUID, at now: Instant) throws(StreamRefusal) -> UInt64 {
+        enter(now)
+        defer { settle() }
+        return try applications.streams.attach(attachment, to: call)
+    }
+
+    /// False: the call has no stream.
+    func detachStream(from call: UUID, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        return applications.streams.detach(from: call)
+    }
+
+    func connect(_ connection: ReleasedConnection, toStream id: UInt64, at now: Instant) {
+        enter(now)
+        defer { settle() }
+        applications.streams.connect(connection, to: id)
+    }
 }
 
 // Any thread. Each returns at once; `then` is called on the signalling lane, and never once the server has stopped.
@@ -132,5 +152,27 @@ extension GatewayServer {
     /// under way.
     public func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void) {
         lane.post { host, now in then(host.endpoint.refer(call, to: target, at: now)) }
+    }
+
+    /// Connects a call that is up with a program, or lets the program in that the call waits for. `then` is told the stream, whose
+    /// connection is to follow where the program is at the control interface.
+    public func attachStream(
+        _ attachment: StreamAttachment, to call: UUID, then: @escaping @Sendable (Result<UInt64, StreamRefusal>) -> Void
+    ) {
+        lane.post { host, now in
+            do throws(StreamRefusal) {
+                then(.success(try host.endpoint.attach(attachment, to: call, at: now)))
+            } catch { then(.failure(error)) }
+        }
+    }
+
+    /// The connection of a program; it closes where the stream is over.
+    public func connect(_ connection: ReleasedConnection, toStream id: UInt64) {
+        lane.post { host, now in host.endpoint.connect(connection, toStream: id, at: now) }
+    }
+
+    /// Ends the stream of a call. False where it has none.
+    public func detachStream(from call: UUID, then: @escaping @Sendable (Bool) -> Void) {
+        lane.post { host, now in then(host.endpoint.detachStream(from: call, at: now)) }
     }
 }

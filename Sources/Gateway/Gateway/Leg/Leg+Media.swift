@@ -95,7 +95,7 @@ extension Leg {
         plan.detectsDTMF = configuration.media.detectsDTMF || application?.takesDigits == true
         plan.keysBySignalling = audio.telephoneEvents.isEmpty && session?.takesInfo == true
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
-        plan.listener = sound.stream?.listener
+        (plan.listener, plan.sentListener) = (sound.stream?.listener, sound.stream?.sentListener)
         return plan
     }
 

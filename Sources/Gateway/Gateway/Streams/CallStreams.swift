@@ -2,6 +2,7 @@ import Foundation
 import Media
 import Primitives
 import RTP
+import Runtime
 import SIP
 import Streaming
 import UserAgent
@@ -27,13 +28,76 @@ final class CallStreams {
     func open(_ leg: Leg) {
         guard leg.state == .connected, leg.sound.stream == nil, let application = leg.application as? StreamApplication else { return }
         guard let plane else { return fallBack(leg, .unreachable) }
+        begin(
+            StreamOrder(settings: application.settings, call: StreamCall(leg), port: application.port, answered: context.now), of: leg,
+            over: plane)
+    }
+
+    @discardableResult
+    private func begin(_ order: StreamOrder, of leg: Leg, over plane: any StreamPlane) -> UInt64 {
         last += 1
         legs[last] = leg.uuid
-        let order = StreamOrder(
-            settings: application.settings, call: StreamCall(leg), port: application.port, answered: context.now)
         leg.sound.stream = LegStream(order, as: last, over: plane, leg.scribe, at: context.now)
         leg.updateStream()
+        return last
     }
+
+    /// Connects a call that is up with a program, or lets the program in that the call waits for.
+    ///
+    /// - Returns: the stream, whose connection follows where the program is at the control interface.
+    func attach(_ attachment: StreamAttachment, to call: UUID) throws(StreamRefusal) -> UInt64 {
+        guard let plane, let leg = table.leg(call), leg.state == .connected, leg.call.agreed != nil else { throw .noCall }
+        if let stream = leg.sound.stream, !stream.isOver {
+            guard attachment.place == nil, attachment.tap == nil, let application = leg.application as? StreamApplication else {
+                throw .hasStream
+            }
+            guard attachment.format.map({ $0 == application.settings.format }) ?? true else { throw .otherFormat }
+            guard stream.claim() else { throw .hasStream }
+            return stream.id
+        }
+        let settings = StreamSettings(place: attachment.place, format: attachment.format ?? .twilio, headers: attachment.headers)
+        guard let tap = attachment.tap else { return try give(leg, to: settings, over: plane) }
+        guard leg.line.configuration.mayBeTapped else { throw .mayNotBeTapped }
+        let port = StreamPort(sampleRate: settings.format.encoding.sampleRate, hearsBoth: tap != .in)
+        let order = StreamOrder(settings: settings, call: StreamCall(leg), tap: tap, port: port, answered: context.now)
+        return claimed(begin(order, of: leg, over: plane), leg)
+    }
+
+    /// The program takes the place of the line's application.
+    private func give(_ leg: Leg, to settings: StreamSettings, over plane: any StreamPlane) throws(StreamRefusal) -> UInt64 {
+        guard leg.bridge == nil, leg.application != nil, !(leg.application is QueueApplication) else { throw .isNotAlone }
+        let application = StreamApplication(settings)
+        context.timers.arm(.application, of: leg, after: nil)
+        leg.application = application
+        let order = StreamOrder(settings: settings, call: StreamCall(leg), port: application.port, answered: context.now)
+        return claimed(begin(order, of: leg, over: plane), leg)
+    }
+
+    /// The connection of who asked follows: nobody else is let in.
+    private func claimed(_ id: UInt64, _ leg: Leg) -> UInt64 {
+        _ = leg.sound.stream?.claim()
+        return id
+    }
+
+    /// The connection of a program that was attached.
+    func connect(_ connection: ReleasedConnection, to id: UInt64) {
+        guard let stream = legs[id].flatMap(table.leg)?.sound.stream, stream.id == id, !stream.isOver else {
+            return connection.connection.close()
+        }
+        stream.connect(over: connection)
+    }
+
+    /// Ends the stream of a call: one that listened leaves the call as it is. False: it has none.
+    func detach(from call: UUID) -> Bool {
+        guard let leg = table.leg(call), let stream = leg.sound.stream, !stream.isOver else { return false }
+        stream.close(.detached, at: context.now)
+        legs[stream.id] = nil
+        left(leg, stream, .detached)
+        return true
+    }
+
+    /// Its program is gone: a call that it spoke in goes another way, and one that it listened to goes on.
+    private func left(_ leg: Leg, _ stream: LegStream, _ end: StreamEnd) { stream.isTap ? leg.renewPlan() : fallBack(leg, end) }
 
     func heard(_ digit: DTMFDigit, by leg: Leg) { leg.sound.stream?.press(digit.character) }
 
@@ -48,7 +112,7 @@ final class CallStreams {
             handOn(leg, to: Text(number))
         case .ended(let end, let counts):
             stream.ended(end, counts, at: context.now)
-            fallBack(leg, end)
+            left(leg, stream, end)
         }
         if stream.isOver { legs[id] = nil }
     }

@@ -1,6 +1,7 @@
 import Calls
 import Media
 import Primitives
+import Runtime
 import Streaming
 
 /// The stream of one leg, with its lines in the journal. Lives on the signalling lane.
@@ -9,22 +10,44 @@ final class LegStream {
     private let port: StreamPort
     private let plane: any StreamPlane
     private let scribe: LegJournal
+    private let tap: StreamTap?
+    /// The program is expected at the control interface.
+    private var isAwaited: Bool
     private(set) var isOver = false
     private var isPaused = false
 
     /// It begins.
     init(_ order: StreamOrder, as id: UInt64, over plane: any StreamPlane, _ scribe: LegJournal, at now: Instant) {
         (self.id, port, self.plane, self.scribe) = (id, order.port, plane, scribe)
+        (tap, isAwaited) = (order.tap, order.settings.place == nil)
+        let remote = order.settings.place.map { Text($0.name) } ?? StreamSettings.caller
         scribe.write(
             .streamStarted, at: now,
-            [
-                .direction: "both", .codec: .init(order.settings.format.name), .remote: .init(Text(order.settings.place.name)),
-            ])
+            [.direction: .init(direction), .codec: .init(order.settings.format.name), .remote: .init(remote)])
         plane.open(order, as: id)
     }
 
-    /// The tap in which the leg's media lays the packets of the far end; nil while the program is to hear nothing.
-    var listener: RecordingTap? { isOver || isPaused ? nil : port.heard }
+    /// The program listens alone: it neither speaks nor has a say in the call.
+    var isTap: Bool { tap != nil }
+
+    /// As the journal has it: a program that speaks hears the far end alone.
+    private var direction: Text { tap.map { Text("tap-" + $0.rawValue) } ?? "both" }
+
+    /// The place where the leg's media lays copies of the packets of the far end; nil while the program is not to hear them.
+    var listener: RecordingTap? { isOver || isPaused || tap == .out ? nil : port.heard }
+
+    /// The same for the packets to the far end.
+    var sentListener: RecordingTap? { isOver || isPaused ? nil : port.said }
+
+    /// The program that is awaited is there. False: none is, or not any more.
+    func claim() -> Bool {
+        guard isAwaited, !isOver else { return false }
+        isAwaited = false
+        return true
+    }
+
+    /// The connection of the program that was awaited.
+    func connect(over connection: ReleasedConnection) { plane.connect(id, over: connection) }
 
     func press(_ digit: Character) { if !isOver { plane.press(digit, on: id) } }
 
@@ -56,8 +79,8 @@ final class LegStream {
         scribe.write(
             .streamStopped, at: now,
             text.isEmpty
-                ? [.direction: "both", .cause: .init(Text(end.rawValue))]
-                : [.direction: "both", .cause: .init(Text(end.rawValue)), .text: .init(text)])
+                ? [.direction: .init(direction), .cause: .init(Text(end.rawValue))]
+                : [.direction: .init(direction), .cause: .init(Text(end.rawValue)), .text: .init(text)])
     }
 }
 

@@ -12,8 +12,9 @@ final class ProgramStream {
     private let order: StreamOrder
     private let report: (StreamEvent) -> Void
     private let session: StreamSession
-    private let ear: StreamEar
-    private var socket: WebSocketClient?
+    /// The ears for what the far end says, and for what it hears; those of the tap alone.
+    private let ears: [(track: StreamTrack, ear: StreamEar)]
+    private var socket: ProgramSocket?
     private var isOpen = false, isHeld = false
     /// Nothing more is told.
     private(set) var isOver = false
@@ -22,9 +23,13 @@ final class ProgramStream {
 
     init(_ order: StreamOrder, at now: Instant, report: @escaping (StreamEvent) -> Void) throws {
         (self.order, self.report) = (order, report)
-        session = try StreamSession(order.settings.format, order.call)
-        ear = StreamEar(order.port.heard, sampleRate: session.sampleRate, at: now)
-        deadlineOfLookup = now + WebSocketClient.openingTimeout
+        session = try StreamSession(order.settings.format, order.call, tap: order.tap)
+        let rate = session.sampleRate
+        ears = (order.tap ?? .in).tracks.compactMap { track in
+            let copies = track == .inbound ? order.port.heard : order.port.said
+            return copies.map { (track, StreamEar($0, sampleRate: rate, at: now)) }
+        }
+        deadlineOfLookup = now + ProgramSocket.openingTimeout
         scratch = .allocate(capacity: session.sampleRate / 50)
         scratch.initialize(repeating: 0)
     }
@@ -36,25 +41,35 @@ final class ProgramStream {
 
     /// The name of the program's host was looked up.
     func connect(to addresses: [SocketAddress], trusting trust: TLSContexts, on lane: any LaneDoor, at now: Instant) {
-        guard !isOver, socket == nil else { return }
-        let settings = order.settings
-        let socket = WebSocketClient(
-            to: settings.place, at: addresses, headers: settings.headers, trusting: trust, on: lane, at: now
-        ) { [weak self] in self?.take($0, at: $1) }
+        guard !isOver, socket == nil, let place = order.settings.place else { return }
+        let headers = order.settings.headers
+        begin(
+            ProgramSocket(to: place, at: addresses, headers: headers, trusting: trust, on: lane, at: now) { [weak self] in
+                self?.take($0, at: $1)
+            }, at: now)
+    }
+
+    /// The program has called.
+    func connect(over released: ReleasedConnection, on lane: any LaneDoor, at now: Instant) {
+        guard !isOver, socket == nil else { return released.connection.close() }
+        begin(ProgramSocket(taking: released, on: lane, at: now) { [weak self] in self?.take($0, at: $1) }, at: now)
+    }
+
+    private func begin(_ socket: ProgramSocket, at now: Instant) {
         self.socket = socket
         socket.begin(at: now)
     }
 
     /// Passes on what there is, and looks whether the connection has something to do.
     func advance(to now: Instant) {
-        if socket == nil, !isOver, deadlineOfLookup <= now { return end(.unreachable, at: now) }
+        if socket == nil, !isOver, deadlineOfLookup <= now { return end(order.settings.place == nil ? .timeout : .unreachable, at: now) }
         if let due = socket?.deadline, due <= now { socket?.advance(to: now) }
         guard isOpen, !isOver else { return }
         if isHeld {
-            ear.rest(until: now)
+            rest(until: now)
         } else {
             let isRead = (socket?.unsentCount ?? 0) <= Self.mostUnsent
-            ear.read(at: now) { session.hear($0, isSent: isRead) }
+            for (track, ear) in ears { ear.read(at: now) { session.hear($0, of: track, isSent: isRead) } }
         }
         pump()
         let underruns = order.port.underruns
@@ -70,7 +85,7 @@ final class ProgramStream {
 
     func hold(_ isHeld: Bool, at now: Instant) {
         self.isHeld = isHeld
-        ear.rest(until: now)
+        rest(until: now)
         guard isOpen else { return }
         session.hold(isHeld)
         flush(at: now)
@@ -88,7 +103,7 @@ final class ProgramStream {
         return session.counts
     }
 
-    private func take(_ event: WebSocketClient.Event, at now: Instant) {
+    private func take(_ event: ProgramSocket.Event, at now: Instant) {
         switch event {
         case .opened: open(at: now)
         case .text(let text): session.receive(text: text)
@@ -99,9 +114,11 @@ final class ProgramStream {
         flush(at: now)
     }
 
+    private func rest(until now: Instant) { for (_, ear) in ears { ear.rest(until: now) } }
+
     private func open(at now: Instant) {
         isOpen = true
-        ear.rest(until: now)
+        rest(until: now)
         session.start(position: (now - order.answered).wholeMilliseconds)
         if isHeld { session.hold(true) }
     }
@@ -142,7 +159,7 @@ final class ProgramStream {
 
 extension StreamEnd {
     /// A program that says goodbye in order has ended the call; one that breaks off has failed.
-    fileprivate init(_ end: WebSocketClient.End, wasOpen: Bool) {
+    fileprivate init(_ end: ProgramSocket.End, wasOpen: Bool) {
         switch end {
         case .closed(let code): self = !wasOpen ? .refused : [.normal, .goingAway, .none].contains(code) ? .closed : .gone
         case .unreachable: self = .unreachable

@@ -27,7 +27,8 @@ public final class StreamLanes: StreamPlane {
     private func lane(of id: UInt64) -> Lane<StreamHost> { lanes[Int(id % UInt64(lanes.count))] }
 
     public func open(_ order: StreamOrder, as id: UInt64) {
-        let lane = lane(of: id), place = order.settings.place
+        let lane = lane(of: id)
+        guard let place = order.settings.place else { return lane.post { host, now in host.open(order, as: id, at: now) } }
         if let address = IPAddress(place.host) {
             return lane.post { host, now in
                 host.open(order, as: id, at: now)
@@ -39,6 +40,10 @@ public final class StreamLanes: StreamPlane {
             let addresses = SystemNames.addresses(of: place.host, port: place.port)
             lane?.post { host, now in host.connect(id, to: addresses, at: now) }
         }
+    }
+
+    public func connect(_ id: UInt64, over connection: ReleasedConnection) {
+        lane(of: id).post { host, now in host.connect(id, over: connection, at: now) }
     }
 
     public func press(_ digit: Character, on id: UInt64) { lane(of: id).post { host, now in host.streams[id]?.press(digit, at: now) } }
@@ -89,5 +94,10 @@ final class StreamHost: LaneResident {
 
     fileprivate func connect(_ id: UInt64, to addresses: [SocketAddress], at now: Instant) {
         streams[id]?.connect(to: addresses, trusting: trust, on: lane, at: now)
+    }
+
+    fileprivate func connect(_ id: UInt64, over connection: ReleasedConnection, at now: Instant) {
+        guard let stream = streams[id] else { return connection.connection.close() }
+        stream.connect(over: connection, on: lane, at: now)
     }
 }

@@ -1,5 +1,6 @@
 import Media
 import Primitives
+public import Runtime
 public import Streaming
 
 /// The order for one stream.
@@ -8,6 +9,8 @@ public struct StreamOrder: Sendable {
     public var settings: StreamSettings
     /// The call, as the program is told.
     public var call: StreamCall
+    /// The sound that the program listens to, where it does not speak; nil: it hears the far end, and speaks.
+    public var tap: StreamTap?
     /// The place where the leg's media and the stream meet.
     public var port: StreamPort
     /// When the call was answered.
@@ -32,6 +35,8 @@ public enum StreamEnd: String, Sendable, CaseIterable {
     /// The program closed the WebSocket, or asked for the end of the call.
     case closed
     case hangUp = "hang-up"
+    /// Somebody ended it by the control interface.
+    case detached
     /// No connection came to stand.
     case unreachable
     /// The answer to the handshake was none that opens a WebSocket.
@@ -50,7 +55,7 @@ public enum StreamEnd: String, Sendable, CaseIterable {
     /// Not as the program wanted it.
     var isFailure: Bool {
         switch self {
-        case .callEnded, .transferred, .closed, .hangUp: false
+        case .callEnded, .transferred, .closed, .hangUp, .detached: false
         case .unreachable, .refused, .tls, .timeout, .gone, .stalled, .nonsense: true
         }
     }
@@ -58,8 +63,10 @@ public enum StreamEnd: String, Sendable, CaseIterable {
 
 /// Everything that signalling may do to streams. Called from the signalling lane alone.
 public protocol StreamPlane: AnyObject, Sendable {
-    /// Connects to the program; what becomes of it is told later.
+    /// Connects to the program, or waits for it; what becomes of it is told later.
     func open(_ order: StreamOrder, as id: UInt64)
+    /// The program of a stream that waits for it is there. The connection closes where none waits any more.
+    func connect(_ id: UInt64, over connection: ReleasedConnection)
     /// Tells the program of a key of the far end's.
     func press(_ digit: Character, on id: UInt64)
     /// Tells the program that the call is held, or no more.

@@ -30,6 +30,9 @@ public struct StreamSettings: Sendable, Equatable {
         var name: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
     }
 
+    /// The name in the journal of a program that comes to the control interface.
+    static let caller = Text("api")
+
     /// The way of a call whose program cannot be reached, or breaks off.
     public enum Fallback: Sendable, Equatable {
         case hangUp
@@ -39,13 +42,14 @@ public struct StreamSettings: Sendable, Equatable {
         case transfer(Text)
     }
 
-    public var place: Place
+    /// nil: the program comes to the control interface.
+    public var place: Place?
     public var format: StreamFormat
     /// Fields of the request that opens the WebSocket.
     public var headers: [StreamHeader]
     public var fallback: Fallback
 
-    public init(place: Place, format: StreamFormat = .twilio, headers: [StreamHeader] = [], fallback: Fallback = .hangUp) {
+    public init(place: Place?, format: StreamFormat = .twilio, headers: [StreamHeader] = [], fallback: Fallback = .hangUp) {
         (self.place, self.format, self.headers, self.fallback) = (place, format, headers, fallback)
     }
 }

@@ -82,7 +82,7 @@ extension ControlAPI {
         }
     }
 
-    private static func reply(_ refusal: WebSocketUpgrade.Refusal) -> HTTPReply {
+    static func reply(_ refusal: WebSocketUpgrade.Refusal) -> HTTPReply {
         switch refusal {
         case .malformed(let words): return Problem.badRequest(words).reply
         case .version:

@@ -73,6 +73,7 @@ final class ControlAPI {
         records.add(to: &routes)
         TrunkRoutes(api: self).add(to: &routes)
         QueueRoutes(api: self).add(to: &routes)
+        StreamRoutes(api: self).add(to: &routes)
         MailboxRoutes(api: self).add(to: &routes)
         RegistrationRoutes(api: self).add(to: &routes)
         return routes

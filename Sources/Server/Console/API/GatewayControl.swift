@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Media
 import Primitives
+import Runtime
 import SIP
 import UserAgent
 
@@ -16,6 +17,9 @@ public protocol GatewayControl: Sendable {
     func setDoNotDisturb(_ isOn: Bool, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
     func setBlocked(_ isBlocked: Bool, caller: CXHandle, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
     func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void)
+    func attachStream(_ attachment: StreamAttachment, to call: UUID, then: @escaping @Sendable (Result<UInt64, StreamRefusal>) -> Void)
+    func connect(_ connection: ReleasedConnection, toStream id: UInt64)
+    func detachStream(from call: UUID, then: @escaping @Sendable (Bool) -> Void)
     func drain()
     func queueSummaries(then: @escaping @Sendable ([QueueSummary]) -> Void)
     func mailboxSummaries(then: @escaping @Sendable ([MailboxSummary]) -> Void)

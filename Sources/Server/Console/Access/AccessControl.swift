@@ -87,7 +87,7 @@ final class AccessControl {
             else { return .refused(refuse(ask)) }
             return .granted(grant)
         }
-        if let ticket = ask.request.target["ticket"], ask.request.target.segments == ["v1", "events"] {
+        if let ticket = ask.request.target["ticket"], Self.takesTickets(ask.request.target) {
             defer { tickets.revoke(ticket) }
             return tickets.find(ticket, at: ask.now).flatMap { grant(of: $0.holder) }.map(Decision.granted) ?? .refused(refuse(ask))
         }
@@ -101,6 +101,11 @@ final class AccessControl {
         let ends = date() + TimeInterval((login.ends - ask.now).wholeMilliseconds / 1_000)
         grant.expires = min(ends, grant.expires ?? ends)
         return .granted(grant)
+    }
+
+    /// The paths of WebSockets, which a browser opens without fields of its own.
+    private static func takesTickets(_ target: RequestTarget) -> Bool {
+        target.segments == ["v1", "events"] || AccessScope.isStream(target)
     }
 
     /// The rights of a token; nil where it is none, or has ended.

@@ -8,7 +8,7 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
     case control
     /// Do Not Disturb, block lists, registrations, and messages of mailboxes.
     case lines
-    /// Drain, reload and tests of webhooks; removal of recordings.
+    /// Drain, reload and tests of webhooks; removal of recordings; streams to an address that the server connects to.
     case admin
 
     /// That of a request; nil: any token will do.
@@ -18,6 +18,7 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
         case "tickets": return .read
         default: break
         }
+        if isStream(request.target) { return request.head.method == .post ? .admin : .control }
         if request.head.method == .get || request.head.method == .head { return .read }
         switch request.target.segments.dropFirst().first {
         case "lines": return request.target.segments.last == "call-back" ? .control : .lines
@@ -25,5 +26,10 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
         case "server", "directories", "recordings", "webhooks": return .admin
         default: return .control
         }
+    }
+
+    /// A program that is let into a call: more than a read, though it comes with a GET.
+    static func isStream(_ target: RequestTarget) -> Bool {
+        target.segments.count == 4 && target.segments.starts(with: ["v1", "calls"]) && target.segments.last == "stream"
     }
 }

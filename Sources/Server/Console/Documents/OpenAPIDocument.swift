@@ -3,7 +3,7 @@ import HTTP
 /// The OpenAPI 3.1 document of `/v1`: what it takes, and what it answers. Tests hold it to the routes and to what is encoded.
 enum OpenAPIDocument {
     static let operations =
-        OpenAPIOperation.transactions + OpenAPIOperation.lines + OpenAPIOperation.server
+        OpenAPIOperation.transactions + OpenAPIOperation.streams + OpenAPIOperation.lines + OpenAPIOperation.server
         + OpenAPIOperation.access + OpenAPIOperation.records + OpenAPIOperation.webhooks
 
     /// - Parameter version: of the program.
@@ -69,7 +69,7 @@ extension OpenAPIOperation {
             "operationId": .text(id), "summary": .text(summary),
             "tags": [.text(path.split(separator: "/")[1].split(separator: ".")[0].description)],
             "responses": .object(
-                Dictionary(uniqueKeysWithValues: answers.map { ($0.key, $0.json) } + common.map { ($0.key, $0.reference) })),
+                Dictionary(answers.map { ($0.key, $0.json) } + common.map { ($0.key, $0.reference) }) { own, _ in own }),
         ]
         if !details.isEmpty { members["description"] = .text(details) }
         let parameters = pathParameters.compactMap { Self.byPath[$0] } + self.parameters.map(\.json)

@@ -1,4 +1,5 @@
 import HTTP
+import Streaming
 
 // Transactions and calls.
 extension OpenAPIOperation {
@@ -60,6 +61,48 @@ extension OpenAPIOperation {
                 .problem(.conflict, "the call is not connected, or another transfer of it is under way", "invalidAction"), notRunning,
             ]),
     ]
+
+    static let streams: [OpenAPIOperation] = [
+        OpenAPIOperation(
+            method: .get, path: "/v1/calls/{id}/stream", id: "openStream", summary: "Speak in a call, or listen to it, over WebSocket",
+            details: """
+                For a program. A call whose line has `url: api` waits 8 s for it after the answer, told by `stream.started`; in any other call that \
+                talks with an application it takes the application's place. With `tap` it listens alone, where the line's setting `tap` is \
+                true. The subprotocol is `\(StreamRoutes.protocol)`, or none where the client offers none. The messages are those of the guide \
+                to streams.
+                """,
+            parameters: [
+                .query("format", "absent: that of the line that waits, or `twilio`", .choice(["twilio", "raw"], "")),
+                .query("encoding", "of `raw`; absent: `l16/16000`", .choice(StreamEncoding.choices.keys.sorted(), "")),
+                .query(
+                    "tap", "what the far end says, what it hears, or both; absent: the program hears the far end, and speaks",
+                    .choice(StreamTap.allCases.map(\.rawValue), "")),
+                .query("ticket", "a ticket of `POST /v1/tickets`, in the place of a token"),
+            ],
+            answers: [
+                .empty(.switchingProtocols, "the stream begins, over WebSocket"), mayNotBeTapped, noCall, streamConflict,
+                .problem(.upgradeRequired, "it is no WebSocket, or one of another version than 13", "upgradeRequired"), notRunning,
+            ]),
+        OpenAPIOperation(
+            method: .post, path: "/v1/calls/{id}/stream", id: "startStream", summary: "Connect a call that is up with a program",
+            details: "As `openStream`, but the server connects to the program. `stream.stopped` tells where that fails.",
+            content: .always(
+                "StreamForm",
+                ["transcription": ["url": "wss://voice.example.test/calls", "format": "raw", "encoding": "l16/16000", "tap": "both"]]),
+            answers: [.empty(.accepted, "the program is called"), mayNotBeTapped, noCall, streamConflict, notRunning]),
+        OpenAPIOperation(
+            method: .delete, path: "/v1/calls/{id}/stream", id: "stopStream", summary: "End the stream of a call",
+            details: "A call that was listened to goes on; one that a program spoke in ends.",
+            answers: [
+                .empty(.noContent, "it has ended"), .problem(.notFound, "there is no such call, or it has no stream", "notFound"),
+                notRunning,
+            ]),
+    ]
+
+    private static let mayNotBeTapped = Answer.problem(
+        .forbidden, "the line lets nobody listen, or the token has no scope for this", "mayNotBeTapped", "insufficientScope", "wrongOrigin")
+    private static let streamConflict = Answer.problem(
+        .conflict, "the call has a program already, or talks with somebody", "hasStream", "otherFormat", "isNotAlone")
 
     private static let exampleCall: JSONValue = "0b7e3c1a-54c2-4b6f-8a53-5f6f6e3d2c10"
 

@@ -1,4 +1,5 @@
 import Gateway
+import Streaming
 
 /// The schemas of what `/v1` takes and answers, by name.
 enum OpenAPISchemas {
@@ -77,6 +78,22 @@ enum OpenAPISchemas {
             "The settings of a line that may be changed while it runs.",
             [.always("doNotDisturb", .flag("the line does not take calls, VIPs aside"))], isClosed: true),
         "CallBackForm": callBack,
+        "StreamForm": .object(
+            "The program that a call is connected with.",
+            [
+                .always("url", .text("`ws://…` or `wss://…`")), .maybe("format", .choice(["twilio", "raw"], "absent: `twilio`")),
+                .maybe("encoding", .choice(StreamEncoding.choices.keys.sorted(), "of `raw`; absent: `l16/16000`")),
+                .maybe(
+                    "tap",
+                    .choice(
+                        StreamTap.allCases.map(\.rawValue),
+                        "what the far end says, what it hears, or both; absent: the program hears the far end, and speaks")),
+                .maybe(
+                    "headers",
+                    .list(
+                        of: .object("A field.", [.always("name", .text("its name")), .always("value", .text("one line"))], isClosed: true),
+                        "fields of the request that opens the WebSocket", most: StreamHeader.most)),
+            ], isClosed: true),
     ].merging(actionSchemas) { $1 }
 
     /// The actions of CallKit: name without `CX` and `CallAction`, meaning, and members besides `type` and `call`.

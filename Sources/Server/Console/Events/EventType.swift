@@ -40,6 +40,9 @@ public enum EventType: String, CaseIterable, Sendable {
     case sessionDeactivated = "session.deactivated"
     case recordingStarted = "recording.started"
     case recordingEnded = "recording.ended"
+    case streamStarted = "stream.started"
+    case streamPaused = "stream.paused"
+    case streamStopped = "stream.stopped"
 
     case lineRegistered = "line.registered"
     case lineUnregistered = "line.unregistered"
@@ -106,6 +109,7 @@ extension EventType {
         .sessionDeactivated: .sessionDeactivated, .recordingStarted: .recordingStarted, .recordingEnded: .recordingEnded,
         .registerRefused: .lineRegistrationRefused, .registerExpired: .lineUnregistered, .doNotDisturbChanged: .lineDoNotDisturb,
         .blockListChanged: .lineBlocked, .mailboxMessage: .mailboxMessage, .trunkState: .trunkState, .auditViolation: .violation,
+        .streamStarted: .streamStarted, .streamPaused: .streamPaused, .streamStopped: .streamStopped,
         .hookAsked: .hookAsked, .hookAnswered: .hookAnswered, .hookDefaulted: .hookDefaulted,
     ]
 }

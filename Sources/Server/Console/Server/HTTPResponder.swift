@@ -71,6 +71,15 @@ final class HTTPResponder {
     }
 }
 
+extension HTTPResponder {
+    /// Answers with 101, and gives the connection away: another lane goes on with it.
+    ///
+    /// - Returns: nil when the client has gone.
+    func handOver(_ upgrade: WebSocketUpgrade, at now: Instant) -> ReleasedConnection? {
+        use()?.handOver(connection, upgrade, at: now)
+    }
+}
+
 /// An answer that goes on. Lane-confined.
 final class HTTPStream {
     private weak var server: HTTPServer?

@@ -139,6 +139,14 @@ extension HTTPServer {
         return true
     }
 
+    /// Another lane goes on with its wire; nil: it is over.
+    func giveUp(_ connection: HTTPConnection) -> (any StreamConnection)? {
+        guard connections.removeValue(forKey: connection.id) != nil else { return nil }
+        defer { connection.wire = nil }
+        (connection.state, connection.due) = (.finishing, nil)
+        return connection.wire
+    }
+
     func drop(_ connection: HTTPConnection) {
         connections[connection.id] = nil
         (connection.state, connection.due) = (.finishing, nil)

@@ -67,6 +67,15 @@ extension HTTPServer {
         return connection.state == .upgraded ? socket : nil
     }
 
+    /// Answers with 101, and forgets the connection.
+    func handOver(_ id: UInt64, _ upgrade: WebSocketUpgrade, at now: Instant) -> ReleasedConnection? {
+        guard let connection = connections[id], connection.state == .handling, !connection.isHalfClosed else { return nil }
+        counts.upgraded += 1
+        counts.answers.note(connection.exchange.method, .switchingProtocols)
+        send(upgrade.answer(date: Self.date, hash: Self.hash), to: connection, at: now)
+        return giveUp(connection).flatMap { ReleasedConnection($0, early: connection.reader.takeRest()) }
+    }
+
     private static func hash(_ bytes: [UInt8]) -> String { Data(OpenSSLDigest.hash(.sha1, bytes)).base64EncodedString() }
 
     /// Bytes of a client.

@@ -71,7 +71,10 @@ struct LineKey: Sendable {
             "application", LineEndpoint.Application.names.joined(separator: "|"), .unset("none"), "the gateway answers by itself"),
         LineKey("file", "file", .unset("none"), "the sound that `playback` plays, and the greeting of `record` (WAV or Ogg Opus)"),
         LineKey("loop", "true|false", .value("false"), "`playback` begins again, where it would hang up"),
-        LineKey("url", "ws://…|wss://…", .unset("needed with `stream`"), "the address of the program that `stream` lets speak and hear"),
+        LineKey(
+            "url", "ws://…|wss://…|api", .unset("needed with `stream`"),
+            "the address of the program that `stream` lets speak and hear; `api`: it comes to the control interface"),
+        LineKey("tap", "true|false", .value("false"), "programs may listen to the line's calls, by the control interface"),
         LineKey("format", "twilio|raw", .value("twilio"), "the messages of `stream`: those of Twilio's Media Streams, or plain sound"),
         LineKey(
             "encoding", StreamEncoding.choices.keys.sorted().joined(separator: "|"), .value("l16/16000"), "the sound of the format `raw`"),

@@ -7,7 +7,8 @@ import Yams
 
 /// The keys of a line that streams to a program, as they are read.
 struct StreamKeys {
-    var place: StreamSettings.Place?
+    /// The outer nil: there is no `url`; the inner one: the program comes to the control interface.
+    var place: StreamSettings.Place??
     var isRaw: Bool?
     var encoding: StreamEncoding?
     var headers: [StreamHeader] = []
@@ -20,7 +21,7 @@ struct StreamKeys {
 extension LineReader {
     mutating func readStream(_ name: String, _ value: SettingValue, _ node: Node) throws {
         switch name {
-        case "url": stream.place = try value.webSocketPlace
+        case "url": stream.place = try value.text == "api" ? .some(nil) : value.webSocketPlace
         case "format": stream.isRaw = try value.oneOf(["twilio", "raw"]) == "raw"
         case "encoding": stream.encoding = StreamEncoding.choices[try value.oneOf(StreamEncoding.choices.keys.sorted())]
         case "headers": try entries(node, value) { name, item, _ in try addHeader(name, try item.text, item) }
@@ -29,23 +30,13 @@ extension LineReader {
         }
     }
 
-    /// Fields that the handshake itself writes.
-    private static let ours: Set<String> = ["host", "connection", "upgrade", "user-agent", "content-length", "transfer-encoding"]
-
     /// The value is in no error: it may be secret.
     private mutating func addHeader(_ name: String, _ text: String, _ value: SettingValue) throws {
-        let isName =
-            (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                (0x21...0x7E).contains(byte) && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
-            }
-        let isOurs = Self.ours.contains(name.lowercased()) || name.lowercased().hasPrefix("sec-websocket-")
-        guard isName, !isOurs else { throw value.fail("'\(name)' is no field that can be set in the request of a WebSocket") }
-        guard !text.isEmpty, text.utf8.count <= 4_096, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw value.fail("takes one line of at most 4096 bytes")
-        }
-        guard stream.headers.count < 32 else { throw value.fail("there are more than 32 fields") }
-        stream.headers.append(StreamHeader(name, text))
+        let header = StreamHeader(name, text)
+        guard header.isNameAllowed else { throw value.fail("'\(name)' is no field that can be set in the request of a WebSocket") }
+        guard header.isValueAllowed else { throw value.fail("takes one line of at most 4096 bytes") }
+        guard stream.headers.count < StreamHeader.most else { throw value.fail("there are more than 32 fields") }
+        stream.headers.append(header)
     }
 
     private mutating func fallback(_ node: Node, _ value: SettingValue) throws -> StreamSettings.Fallback {
@@ -71,6 +62,9 @@ extension LineReader {
         guard stream.isRaw == true || stream.encoding == nil else {
             throw error("line \(line.number): 'encoding' is for the format 'raw'; that of 'twilio' is µ-law")
         }
+        guard place != nil || stream.headers.isEmpty else {
+            throw error("line \(line.number): 'headers' are for a program that is called, and this one comes to the control interface")
+        }
         let format: StreamFormat = stream.isRaw == true ? .raw(stream.encoding ?? .l16(sampleRate: 16_000)) : .twilio
         return StreamSettings(place: place, format: format, headers: stream.headers, fallback: stream.fallback ?? .hangUp)
     }
@@ -80,18 +74,12 @@ extension LineReader {
     }
 }
 
-extension StreamEncoding {
-    /// As a file names them.
-    static let choices: [String: StreamEncoding] = Dictionary(
-        uniqueKeysWithValues: sampleRates.map { ("l16/\($0)", .l16(sampleRate: $0)) } + [("opus", .opus)])
-}
-
 extension SettingValue {
-    fileprivate var webSocketPlace: StreamSettings.Place {
+    fileprivate var webSocketPlace: StreamSettings.Place? {
         get throws {
             // Not shown: it may hold a token.
             guard let place = StreamSettings.Place(try text) else {
-                throw fail("takes an address as ws://127.0.0.1:8080/calls or wss://voice.example.test/calls")
+                throw fail("takes an address as ws://127.0.0.1:8080/calls or wss://voice.example.test/calls, or 'api'")
             }
             return place
         }

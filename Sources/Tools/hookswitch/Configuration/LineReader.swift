@@ -78,6 +78,7 @@ struct LineReader {
         case "ice": line.ice = ICEPolicy(rawValue: try value.oneOf(ICEPolicy.allCases.map(\.rawValue))) ?? .auto
         case "calls": line.maximumCalls = try value.integer(1...1_000_000)
         case "takes-calls": line.takesCalls = try value.flag
+        case "tap": line.mayBeTapped = try value.flag
         case "do-not-disturb": try readDoNotDisturb(node, value, &line)
         case "block": line.block = try patterns(node, value)
         case "directories":

@@ -4,13 +4,13 @@ import Primitives
 import Runtime
 import Streaming
 
-/// A WebSocket to a server (RFC 6455), in the clear or over TLS, on the lane that made it: from the first address that answers to the last
-/// word.
+/// The WebSocket to a program (RFC 6455), in the clear or over TLS, on the lane that made it: one that we open, from the first address that
+/// answers to the last word, or one that the program has opened.
 ///
 /// It keeps no timer: its owner calls `advance(to:)` when `deadline` has come.
-final class WebSocketClient {
+final class ProgramSocket {
     enum Event {
-        /// The server has taken the handshake.
+        /// The handshake is taken.
         case opened
         case text([UInt8]), binary([UInt8])
         /// The last event; none comes after `close`.
@@ -24,50 +24,80 @@ final class WebSocketClient {
 
     /// The time until the handshake is taken, over all addresses.
     static let openingTimeout = Duration.seconds(8)
-    /// The time for which a server may leave unread what waits for it.
+    /// The time for which a program may leave unread what waits for it.
     static let writeTimeout = Duration.seconds(10)
-    /// The time from our last word to the server's.
+    /// The time from our last word to the program's.
     private static let closingTimeout = Duration.seconds(2)
     /// Bytes of one message.
     private static let longestMessage = 32 << 20
 
     private enum State { case connecting, opening, open, closing, over }
 
-    private let place: StreamSettings.Place
-    private let headers: [StreamHeader]
-    private let trust: TLSContexts
+    /// All that a call of ours needs until it is taken.
+    fileprivate struct Dialling {
+        let place: StreamSettings.Place
+        let headers: [StreamHeader]
+        let trust: TLSContexts
+        var rest: ArraySlice<SocketAddress>
+        var reader = HTTPResponseReader(to: .get)
+        let opening: WebSocketOpening
+    }
+
     private unowned let lane: any LaneDoor
     private let receive: (Event, Instant) -> Void
-    private var rest: ArraySlice<SocketAddress>
-    private var state = State.connecting
+    private var state: State
+    /// nil: the program has called.
+    private var dialling: Dialling?
     private var connection: (any StreamConnection)?
-    private var reader = HTTPResponseReader(to: .get)
-    private let opening: WebSocketOpening
+    /// Bytes that came before the connection was ours.
+    private var early: [UInt8] = []
     private let session: WebSocketSession
     private var pulse: WebSocketPulse
-    /// By when the handshake is taken, or the server has said its last word.
+    /// By when the handshake is taken, or the program has said its last word.
     private var limit: Instant
 
+    /// One of ours.
     init(
         to place: StreamSettings.Place, at addresses: [SocketAddress], headers: [StreamHeader], trusting trust: TLSContexts,
         on lane: any LaneDoor, at now: Instant, receive: @escaping (Event, Instant) -> Void
     ) {
-        (self.place, self.headers, self.trust, self.lane, self.receive) = (place, headers, trust, lane, receive)
-        rest = addresses[...]
-        var random = SystemRandom(), limits = WebSocketSession.Limits()
-        limits.message = Self.longestMessage
-        session = WebSocketSession(client: limits, random: random)
-        let key = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
-        opening = WebSocketOpening(key: String(decoding: Base64.encode(key), as: UTF8.self))
-        pulse = WebSocketPulse(at: now)
-        limit = now + Self.openingTimeout
+        (self.lane, self.receive, state) = (lane, receive, .connecting)
+        var random = SystemRandom()
+        session = WebSocketSession(client: Self.limits, random: random)
+        let key = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) },
+            opening = WebSocketOpening(key: String(decoding: Base64.encode(key), as: UTF8.self))
+        dialling = Dialling(place: place, headers: headers, trust: trust, rest: addresses[...], opening: opening)
+        (pulse, limit) = (WebSocketPulse(at: now), now + Self.openingTimeout)
     }
 
-    /// Calls the first address; once only, at first.
-    func begin(at now: Instant) { callNext(at: now) }
+    /// One that the program has opened, and that was answered with 101.
+    init(
+        taking released: ReleasedConnection, on lane: any LaneDoor, at now: Instant, receive: @escaping (Event, Instant) -> Void
+    ) {
+        (self.lane, self.receive, state) = (lane, receive, .open)
+        session = WebSocketSession(server: Self.limits)
+        (connection, early) = (released.connection, released.early)
+        (pulse, limit) = (WebSocketPulse(at: now), now)
+    }
+
+    private static let limits: WebSocketSession.Limits = {
+        var limits = WebSocketSession.Limits()
+        limits.message = longestMessage
+        return limits
+    }()
+
+    /// Calls the first address, or goes on with the connection that it has; once only, at first.
+    func begin(at now: Instant) {
+        guard dialling == nil else { return callNext(at: now) }
+        connection?.adopt(on: lane, at: now) { [weak self] in self?.note($0, at: $1) }
+        receive(.opened, now)
+        let bytes = early
+        early = []
+        if state == .open, !bytes.isEmpty { readMessages(bytes, at: now) }
+    }
 
     var isOver: Bool { state == .over }
-    /// Bytes that wait for the server.
+    /// Bytes that wait for the program.
     var unsentCount: Int { connection?.unsentCount ?? 0 }
 
     var deadline: Instant? {
@@ -120,7 +150,7 @@ final class WebSocketClient {
     // MARK: The connection
 
     private func callNext(at now: Instant) {
-        guard let address = rest.popFirst() else { return end(.unreachable, at: now) }
+        guard let address = dialling?.rest.popFirst() else { return end(.unreachable, at: now) }
         var limits = TCPConnection.Limits()
         limits.writeTimeout = Self.writeTimeout
         connection?.close()
@@ -130,11 +160,12 @@ final class WebSocketClient {
     private func connect(
         to address: SocketAddress, _ limits: TCPConnection.Limits, at now: Instant
     ) throws(SocketError) -> any StreamConnection {
-        guard place.isSecure else {
+        guard let dialling, dialling.place.isSecure else {
             return try TCPConnection(to: address, limits: limits, on: lane, at: now) { [weak self] in self?.note($1, at: $2) }
         }
         return try TLSConnection(
-            to: address, from: nil, session: trust.connect(to: place.host, naming: .web), limits: limits, on: lane, at: now
+            to: address, from: nil, session: dialling.trust.connect(to: dialling.place.host, naming: .web), limits: limits, on: lane,
+            at: now
         ) { [weak self] in self?.note($1, at: $2) }
     }
 
@@ -142,7 +173,7 @@ final class WebSocketClient {
         switch event {
         case .connected:
             state = .opening
-            connection?.send(request, at: now)
+            if let dialling { connection?.send(dialling.request, at: now) }
         case .received(let bytes): received(bytes, at: now)
         case .peerHalfClosed: state == .closing ? drop() : end(state == .open ? .broken : .refused, at: now)
         case .ended(.connectFailed): callNext(at: now)
@@ -152,23 +183,18 @@ final class WebSocketClient {
         }
     }
 
-    private var request: [UInt8] {
-        let usual = place.port == (place.isSecure ? 443 : 80), host = place.host.contains(":") ? "[\(place.host)]" : place.host
-        var text = "GET \(place.target) HTTP/1.1\r\nHost: \(host)\(usual ? "" : ":\(place.port)")\r\nUser-Agent: Hookswitch\r\n"
-        for field in opening.fields { text += "\(field.name): \(field.value)\r\n" }
-        for header in headers { text += "\(header.name): \(header.value)\r\n" }
-        return Array((text + "\r\n").utf8)
-    }
-
     private func received(_ bytes: [UInt8], at now: Instant) {
-        guard state == .opening else { return readMessages(bytes, at: now) }
-        reader.receive(bytes)
-        guard let output = reader.next() else { return }
-        guard case .head(let head) = output, opening.isAccepted(head, hash: Self.hash) else { return end(.refused, at: now) }
+        guard state == .opening, dialling != nil else { return readMessages(bytes, at: now) }
+        dialling?.reader.receive(bytes)
+        guard let output = dialling?.reader.next() else { return }
+        guard case .head(let head) = output, dialling?.opening.isAccepted(head, hash: Self.hash) == true else {
+            return end(.refused, at: now)
+        }
         state = .open
         pulse.hear(at: now)
         receive(.opened, now)
-        let early = reader.takeRest()
+        let early = dialling?.reader.takeRest() ?? []
+        dialling = nil
         if !early.isEmpty { readMessages(early, at: now) }
     }
 
@@ -209,5 +235,15 @@ final class WebSocketClient {
     private func drop() {
         state = .over
         connection?.close()
+    }
+}
+
+extension ProgramSocket.Dialling {
+    fileprivate var request: [UInt8] {
+        let usual = place.port == (place.isSecure ? 443 : 80), host = place.host.contains(":") ? "[\(place.host)]" : place.host
+        var text = "GET \(place.target) HTTP/1.1\r\nHost: \(host)\(usual ? "" : ":\(place.port)")\r\nUser-Agent: Hookswitch\r\n"
+        for field in opening.fields { text += "\(field.name): \(field.value)\r\n" }
+        for header in headers { text += "\(header.name): \(header.value)\r\n" }
+        return Array((text + "\r\n").utf8)
     }
 }
