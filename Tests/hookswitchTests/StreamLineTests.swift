@@ -143,6 +143,20 @@ import Workbench
         #expect(stop(try place.expectCleanEnd()) == "gone")
     }
 
+    @Test func `one that does not read loses the call within half a minute, and its sound is counted`() throws {
+        let program = StreamProgram { message in
+            if case .text(let text) = message, text.contains(#""event":"start""#) { [.stall] } else { [] }
+        }
+        let place = try gateway(program, "format: raw, encoding: l16/48000")
+        let outcome = try place.call("9300 --tone 440 --duration 60 --codec pcmu").perform()
+        #expect(CallText.status(outcome.result).contains("ended by the other side"))
+        let journal = try place.expectCleanEnd(), stopped = journal.last { $0.kind == .streamStopped }
+        #expect(stop(journal) == "stalled")
+        #expect(stopped?.details.text(.text)?.description.contains("unsent:") == true)
+        let began = try #require(journal.first { $0.kind == .streamStarted }), end = try #require(stopped)
+        #expect(end.time - began.time < .seconds(30), "\(end.time - began.time)")
+    }
+
     @Test func `one that talks nonsense loses the call`() throws {
         let program = StreamProgram { message in
             guard case .text(let text) = message, text.contains(#""event":"start""#) else { return [] }

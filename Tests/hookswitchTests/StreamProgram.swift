@@ -8,12 +8,13 @@ import Synchronization
 /// a script.
 final class StreamProgram: Sendable {
     enum Message: Equatable { case text(String), binary([UInt8]) }
-    /// Sent in order; `drop` breaks the connection off, `close` says goodbye.
-    enum Reply { case text(String), binary([UInt8]), close, drop }
+    /// Sent in order; `drop` breaks the connection off, `close` says goodbye, `stall` reads no more.
+    enum Reply { case text(String), binary([UInt8]), close, drop, stall }
 
     private let listener = ListeningSocket()
     private let log = Mutex<(heads: [String], messages: [Message])>(([], []))
     private let script: @Sendable (Message) -> [Reply]
+    private let stalled = DispatchSemaphore(value: 0)
 
     /// - Parameter script: called with each message, on a thread of its own.
     init(_ script: @escaping @Sendable (Message) -> [Reply]) {
@@ -127,6 +128,7 @@ final class StreamProgram: Sendable {
                 case .binary(let bytes): session.send(binary: bytes)
                 case .close: session.close(.normal)
                 case .drop: return false
+                case .stall: stalled.wait()
                 }
             }
         }

@@ -47,6 +47,8 @@ int clinux_set_buffers(int socket, int receive, int send) {
     return set_int(socket, SOL_SOCKET, SO_SNDBUF, send);
 }
 
+int clinux_set_send_buffer(int socket, int bytes) { return set_int(socket, SOL_SOCKET, SO_SNDBUF, bytes); }
+
 int clinux_pending_error(int socket) {
     int error = 0;
     socklen_t length = sizeof error;

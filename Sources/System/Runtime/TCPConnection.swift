@@ -17,6 +17,8 @@ public final class TCPConnection: LaneSocket {
         public var writeTimeout: Duration = .seconds(30)
         /// Bytes that may wait for the peer to read; one more closes the connection.
         public var unsentBytes = 1 << 20
+        /// Bytes that the kernel keeps for the peer before they wait with us; nil: as many as it finds useful, which may be megabytes.
+        public var kernelBytes: Int?
         /// The time that the connection stays after we have said our last word.
         public var lingerTimeout: Duration = .seconds(5)
 
@@ -134,6 +136,7 @@ public final class TCPConnection: LaneSocket {
     ) {
         // Messages are written whole; Nagle would hold back the second of two until the peer has acknowledged the first.
         _ = clinux_set_no_delay(owner.raw, 1)
+        if let bytes = limits.kernelBytes { _ = clinux_set_send_buffer(owner.raw, Int32(clamping: bytes)) }
         descriptor = consume owner
         (self.remote, self.local, self.state, self.limits, self.receive) = (remote, local, state, limits, receive)
         sockets = lane.sockets

@@ -26,6 +26,8 @@ final class ProgramSocket {
     static let openingTimeout = Duration.seconds(8)
     /// The time for which a program may leave unread what waits for it.
     static let writeTimeout = Duration.seconds(10)
+    /// Bytes that the kernel keeps for a program: what it does not read is noticed within seconds.
+    private static let kernelBytes = 32_768
     /// The time from our last word to the program's.
     private static let closingTimeout = Duration.seconds(2)
     /// Bytes of one message.
@@ -152,7 +154,7 @@ final class ProgramSocket {
     private func callNext(at now: Instant) {
         guard let address = dialling?.rest.popFirst() else { return end(.unreachable, at: now) }
         var limits = TCPConnection.Limits()
-        limits.writeTimeout = Self.writeTimeout
+        (limits.writeTimeout, limits.kernelBytes) = (Self.writeTimeout, Self.kernelBytes)
         connection?.close()
         do throws(SocketError) { connection = try connect(to: address, limits, at: now) } catch { callNext(at: now) }
     }

@@ -26,6 +26,8 @@ int clinux_set_returns(int socket, int family);
 int clinux_set_timestamps(int socket);
 /// SO_RCVBUF and SO_SNDBUF in bytes; the kernel caps them silently, the first one not where we have CAP_NET_ADMIN.
 int clinux_set_buffers(int socket, int receive, int send);
+/// SO_SNDBUF in bytes; the kernel doubles it and caps it silently, and no more adapts it.
+int clinux_set_send_buffer(int socket, int bytes);
 /// The pending error of a socket (SO_ERROR), cleared by reading; an errno value, 0 for none.
 int clinux_pending_error(int socket);
 
