@@ -1,7 +1,9 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import Gateway
 import Primitives
+import Runtime
 
 struct WitnessCommand: ExplainedCommand {
     static let exits: KeyValuePairs<ExitStatus, String> = [
@@ -41,6 +43,8 @@ struct WitnessCommand: ExplainedCommand {
     func run() throws {
         let reporter = ProgressReporter(json ? nil : .standardError)
         var run = try WitnessRun(try order(), reporter: reporter)
+        let signals = SignalTrap(on: DispatchQueue(label: "witness")) { [end = run.ender] _ in end() }
+        defer { withExtendedLifetime(signals) {} }
         let report = try run.perform { found in try json ? printJSONLine(found) : StandardOutput.print(found.text) }
         reporter.finish()
         try json ? printJSONLine(report) : StandardOutput.print(report.text)

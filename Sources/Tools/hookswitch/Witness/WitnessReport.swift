@@ -24,9 +24,12 @@ struct WitnessReport: Encodable {
     /// The processor time of the witness, in milliseconds a second: ten are 1 % of a core.
     var cpuMillisecondsPerSecond: Double
 
-    var text: String {
+    var text: String { "witness: \(summary)" }
+
+    /// The verdict and its figures, for a person.
+    var summary: String {
         var words =
-            "witness: \(samples.counted("sample", "samples")), \(calls.counted("call", "calls")) (\(callsWithMedia) with media), "
+            "\(samples.counted("sample", "samples")), \(calls.counted("call", "calls")) (\(callsWithMedia) with media), "
             + "\(sockets.counted("socket", "sockets")) seen: \(sentence)"
         let notes = [
             (missedCalls, "calls too short to be seen"), (unjudgedSockets, "sockets not judged, events are missing"),
@@ -66,5 +69,13 @@ struct WitnessFinding: Encodable {
         case .closed: (journal, kernel) = ("closed", "socket")
         case .open: (journal, kernel) = ("open", "no socket")
         }
+    }
+}
+
+extension LeakReport {
+    /// Disagreements are left over; without a call nothing is judged.
+    init(_ outcome: WitnessWatch.Outcome) {
+        let (report, findings) = outcome
+        self.init(leftovers: findings.map { "kernel: \($0.text)" }, notJudged: report.verdict == .nothingSeen ? report.text : nil)
     }
 }

@@ -78,23 +78,22 @@ struct WitnessRun: ~Copyable {
     /// Ends it from another thread.
     var ender: @Sendable () -> Void { { [stop] in stop.tell() } }
 
+    /// Watches on this thread.
     /// - Parameter tell: called with each disagreement, at once.
     mutating func perform(tell: (WitnessFinding) throws -> Void) throws -> WitnessReport {
-        let signals = SignalTrap(on: DispatchQueue(label: "witness")) { [stop] _ in stop.tell() }
-        defer { withExtendedLifetime(signals) {} }
         try readJournal()
         reporter.say("watching the ports \(ports.lowerBound)-\(ports.upperBound) beside \(order.journal)")
-        let began = MonotonicClock.now, processor = Self.processor
+        let began = MonotonicClock.now, processor = ThreadClock.now
         var budget = (left: Self.advance, spent: processor, at: began)
         while goesOn(since: began) {
             try takeSample()
             try judge(tell)
-            let spent = Self.processor, now = MonotonicClock.now
+            let spent = ThreadClock.now, now = MonotonicClock.now
             budget = (min(Self.advance, budget.left + (now - budget.at).times(Self.share) - (spent - budget.spent)), spent, now)
             stop.wait(max(order.pause, min(Self.longestPause, (.zero - budget.left).times(1 / Self.share))))
         }
         try settle(tell)
-        return report(seconds: MonotonicClock.now - began, processor: Self.processor - processor)
+        return report(seconds: MonotonicClock.now - began, processor: ThreadClock.now - processor)
     }
 
     private mutating func goesOn(since began: Instant) -> Bool {
@@ -111,6 +110,7 @@ struct WitnessRun: ~Copyable {
             usleep(10_000)
             isRunning = JournalReader.isBeingWritten(order.journal)
         }
+        try judge(tell)
     }
 
     private mutating func readJournal() throws {
@@ -139,11 +139,6 @@ struct WitnessRun: ~Copyable {
             try tell(WitnessFinding(found))
         }
         if !hadCall, witness.tally.calls > 0 { reporter.say("the first call was seen") }
-    }
-
-    private static var processor: Duration {
-        let usage = ProcessResources.usage
-        return usage.user + usage.system
     }
 
     private func report(seconds: Duration, processor: Duration) -> WitnessReport {
