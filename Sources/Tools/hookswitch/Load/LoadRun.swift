@@ -20,9 +20,9 @@ struct LoadRun {
     }
 
     private func performed(_ order: LoadOrder) throws -> LoadReport {
-        let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
+        let tlsFailure = Mutex<TLSError?>(nil), stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
         var process = try order.targetProcess.map(TargetProcess.init)
-        let witness = try Self.witness(order), tlsFailure = Mutex<TLSError?>(nil), watch = try LoadWatch(order.outputs, metrics: order.metrics)
+        let witness = try Self.witness(order), watch = try LoadWatch(order.outputs, metrics: order.metrics)
         let web = try order.web.map { try LoadWeb(listening: $0, target: order.targetText, command: Self.command) }
         let signals = HangupSignals(reporter, exitCodeAtOnce: 3), began = Date(),
             load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadProgressReporter(order.plan, reporter)
