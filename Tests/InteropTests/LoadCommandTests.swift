@@ -33,9 +33,8 @@ extension Strains {
                 gateway.address, "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "12", "--talk-time", "2",
                 "--concurrent", "20",
             ]
-            let run = try await Self.load(
-                gateway,
-                arguments + ["--target-journal", gateway.journalFile, "--target-pid", "\(gateway.program.pid)", "--slo", "setup_max<20s"])
+            let target = ["--target-journal", gateway.journalFile, "--target-pid", "\(gateway.program.pid)", "--witness"]
+            let run = try await Self.load(gateway, arguments + target + ["--slo", "setup_max<20s"])
             let counts = try #require(run.report["counts"] as? [String: Any]),
                 metrics = try #require(run.report["metrics"] as? [String: Any])
             #expect(counts["answered"] as? Int == 12 && counts["good"] as? Int == 12, "\(run.lines.joined(separator: "\n"))")
@@ -43,7 +42,9 @@ extension Strains {
                 #expect(metrics[name] is [String: Any], "\(name) is measured")
             }
             let leaks = try #require(run.report["leaks"] as? [String: Any]), journal = try #require(leaks["journal"] as? [String: Int])
-            #expect((leaks["leftovers"] as? [String])?.isEmpty == true)
+            #expect((leaks["leftovers"] as? [String])?.isEmpty == true && leaks["notJudged"] == nil)
+            let witness = try #require(run.lines.last { $0.hasPrefix("witness: ") })
+            #expect(witness.contains("24 calls (24 with media), ") && witness.contains(Witness.agreement), "\(witness)")
             #expect((leaks["targetMemory"] as? [String: Any])?["after"] as? Int ?? 0 > 1_000_000)
             #expect(journal["media.opened"] == 24 && journal["media.closed"] == 24)
             #expect(run.code == 0 || run.code == 3, "good, or not to be believed on a busy machine")

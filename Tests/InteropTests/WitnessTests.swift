@@ -11,6 +11,7 @@ extension Talks {
             let gateway = try await Gateway.start()
             let pair = try await Pair.start(at: gateway, codecs: ["opus"])
             let capture = try await Capture.start(gateway.ports.range, in: gateway.folder)
+            let witness = try await Witness.start(beside: gateway)
             #expect(gateway.mediaSockets.isEmpty)
             try await pair.ring()
             #expect(gateway.mediaSockets.isEmpty, "it rings, and nobody answered")
@@ -26,6 +27,8 @@ extension Talks {
             try await (ending == .caller ? pair.callee : pair.caller).event("CALL_CLOSED")
             let packets = try await capture.stop()
             try Self.expectMediaOnlyInCall(packets, gateway)
+            let verdict = try await witness.stop(expecting: 0)
+            #expect(verdict.contains("2 calls (2 with media), \(during.count) sockets seen: \(Witness.agreement)"), "\(verdict)")
             let journal = try await gateway.stop()
             #expect(Set(during).isSuperset(of: journal.all("media.opened").compactMap { $0.number("port").map(UInt16.init) }))
         }
@@ -34,14 +37,36 @@ extension Talks {
             let gateway = try await Gateway.start()
             let pair = try await Pair.start(at: gateway, codecs: ["opus"])
             let capture = try await Capture.start(gateway.mediaRange, in: gateway.folder)
+            let witness = try await Witness.start(beside: gateway)
             try await pair.ring()
             #expect(gateway.mediaSockets.isEmpty)
+            try await witness.program.line(containing: "the first call was seen")
             pair.callee.hangUp()
             let closed = try await pair.caller.event("CALL_CLOSED")
             #expect(closed.parameter.contains("486"), "\(closed)")
+            let verdict = try await witness.stop(expecting: 0)
+            #expect(verdict.contains("2 calls (0 with media), 0 sockets seen: \(Witness.agreement)"), "\(verdict)")
             #expect(try await capture.stop().allSatisfy { !gateway.mediaRange.contains($0.source) })
             let journal = try await gateway.stop()
             #expect(journal.count("media.reserved") == 2 && journal.count("media.released") == 2 && journal.count("media.opened") == 0)
+        }
+
+        @Test(arguments: [false, true])
+        func `a socket that no call has open is named, unless only those of the gateway count`(isCounted: Bool) async throws {
+            let gateway = try await Gateway.start()
+            let port = gateway.mediaRange.lowerBound + 6, witness = try await Witness.start(beside: gateway, isOfItsProcess: !isCounted)
+            let socket = try UDPPeer(port: port)
+            if isCounted { try await witness.program.line(containing: "call –  port \(port)  ") }
+            let pair = try await Pair.start(at: gateway, codecs: ["opus"])
+            try await pair.ring()
+            try await witness.program.line(containing: "the first call was seen")
+            pair.callee.hangUp()
+            try await pair.caller.event("CALL_CLOSED")
+            let verdict = try await witness.stop(expecting: isCounted ? 1 : 0)
+            let words = isCounted ? "the kernel and the journal disagree: 1 time" : "\(Witness.agreement); 1 sockets of other processes"
+            #expect(verdict.contains(words), "\(verdict)")
+            withExtendedLifetime(socket) {}
+            try await gateway.stop()
         }
 
         /// In the order of the wire: nothing leaves a media port before the caller's 200 and nothing after the gateway's BYE.

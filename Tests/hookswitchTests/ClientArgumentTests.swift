@@ -18,6 +18,7 @@ import Workbench
             case let demo as Demo: _ = try demo.settings()
             case let probe as Probe: _ = try probe.examine()
             case let ping as Ping: try ping.run()
+            case let witness as WitnessCommand: _ = try witness.order()
             default: Issue.record("'\(line)' is none of the clients' commands")
             }
             return nil
@@ -28,6 +29,12 @@ import Workbench
 
     @Test(arguments: [
         ("call", "Missing expected argument '<target>'"),
+        ("witness --data d --journal j", "--journal names the file already: leave --data out"),
+        ("witness --journal ''", "--journal takes a file, got ''"),
+        ("witness --ports 5-4", "--ports takes a range from 1024 on as 20000-20199, got '5-4'"),
+        ("witness --pid 0", "--pid takes numbers from 1 to 2147483647, got 0"),
+        ("witness --every 0", "--every takes milliseconds from 1 to 10000, got 0"),
+        ("witness --for 0", "--for takes seconds from 0.1 to 1000000, got 0"),
         ("call tel:9196", "'tel:9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
         ("call 9196", "'9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
         ("call sip:", "'sip:' is no SIP URI as sip:9196@127.0.0.1:5060"),

@@ -191,6 +191,9 @@ import Workbench
         #expect(try #require(report.callerHeard) > 0.7 && #require(report.calleeHeard) > 0.7 && report.events > 40)
         #expect(report.ladder.contains("media started") && report.ladder.contains("║ ║"))
         #expect(report.text.contains("audio both ways"))
+        let witness = try #require(report.witness)
+        #expect(witness.verdict == .agree && witness.callsWithMedia == 2 && witness.sockets >= 2 && witness.foreignSockets == 0)
+        #expect(report.text.contains("kernel    \(witness.samples) samples, 2 calls (2 with media), "))
     }
 
     @Test func `a demo that is stopped leaves nothing`() async {

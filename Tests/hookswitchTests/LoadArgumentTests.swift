@@ -64,6 +64,8 @@ import Workbench
         ("--calibrate --transport tcp", "--calibrate calls an echo of its own: leave --transport out"),
         ("--calibrate --dry-run", "--calibrate calls an echo of its own: leave --dry-run out"),
         ("--calibrate --calls 5", "--calibrate calls an echo of its own: leave --calls out"),
+        ("sip:1@127.0.0.1 --witness", "--witness needs --target-journal: what are the sockets held against?"),
+        ("--calibrate --witness", "--calibrate calls an echo of its own: leave --witness out"),
         ("--calibrate --target-pid 1", "--calibrate calls an echo of its own: leave --target-pid out"),
         ("sip:1@127.0.0.1 --calibrate", "--calibrate calls an echo of its own: leave a target out"),
         ("sip:1@127.0.0.1 --ports 9", "--ports takes ports as 40000-41999, got '9'"),

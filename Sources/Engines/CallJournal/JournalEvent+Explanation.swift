@@ -29,7 +29,7 @@ extension JournalEvent.Kind {
 
     public var explanation: Explanation {
         switch self {
-        case .gatewayStarted: .init("The first event of a run.", [.maybe(.version), .maybe(.run)])
+        case .gatewayStarted: .init("The first event of a run.", [.maybe(.version), .maybe(.run), .maybe(.ports)])
         case .gatewayStopped:
             .init("An orderly stop: a journal that ends with it is complete.", [.maybe(.text, "the refusals of the run, by cause")])
         case .lineConfigured: .init("A line is there.", [.always(.scope), .maybe(.app)])

@@ -117,7 +117,7 @@ extension JournalEvent {
         case `class`
         case created
         case on, onHold, digits, with
-        case port, rtcpPort, packets, received
+        case port, rtcpPort, ports, packets, received
         case firstSent, lastSent
         case session, scope, app, codec
         case error, code, cause, version

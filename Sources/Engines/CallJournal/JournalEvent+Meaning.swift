@@ -24,6 +24,7 @@ extension JournalEvent.Key {
         case .with: "the UUID of another call"
         case .port: "a UDP port of ours"
         case .rtcpPort: "the port for RTCP, where it is another"
+        case .ports: "the first and the last UDP port for media, as `20000-20199`"
         case .packets: "RTP packets that we sent, a number"
         case .received: "RTP packets that came, a number"
         case .firstSent: "when the first packet left: nanoseconds of the monotonic clock"

@@ -6,6 +6,7 @@ import Primitives
 /// A rotated file is read to its end under its new name, then the younger ones, as far as they are kept.
 public struct JournalFollower: ~Copyable {
     private let path: String
+    private var kinds: Set<JournalEvent.Kind>?
     private var descriptor: Int32
     private var parser: JournalParser
     private var position = 0
@@ -29,10 +30,11 @@ public struct JournalFollower: ~Copyable {
     ///   - path: the journal's.
     ///   - file: the one to begin in.
     ///   - offset: where a line begins.
-    public init(path: String, from file: String, offset: Int) throws(JournalFileError) {
-        self.path = path
+    ///   - kinds: those of which more is wanted than their place, as ``JournalParser/init(name:kinds:)`` has it.
+    public init(path: String, from file: String, offset: Int, kinds: Set<JournalEvent.Kind>? = nil) throws(JournalFileError) {
+        (self.path, self.kinds) = (path, kinds)
         descriptor = try Self.open(file)
-        parser = JournalParser(name: path)
+        parser = JournalParser(name: path, kinds: kinds)
         position = offset
         lseek(descriptor, off_t(offset), SEEK_SET)
     }
@@ -61,7 +63,7 @@ public struct JournalFollower: ~Copyable {
         var here = stat()
         hasLeftDeletedFile = fstat(descriptor, &here) != 0 || here.st_nlink == 0
         close(descriptor)
-        (descriptor, parser, position) = (next, JournalParser(name: path), 0)
+        (descriptor, parser, position) = (next, JournalParser(name: path, kinds: kinds), 0)
         return true
     }
 

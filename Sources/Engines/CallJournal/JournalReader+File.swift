@@ -46,6 +46,18 @@ extension JournalReader {
         return begun.enumerated().sorted { ($0.element.wall, $0.offset) < ($1.element.wall, $1.offset) }.map(\.element.path)
     }
 
+    /// The file in which the last run begins: the journal's, or a rotated one. Where none has its beginning, the oldest there is.
+    public static func fileOfLastRun(_ path: String) -> String {
+        let mark = Data("\"kind\":\"\(JournalEvent.Kind.gatewayStarted.rawValue)\"".utf8)
+        var file = path, index = 1
+        while true {
+            let data = try? Data(contentsOf: URL(filePath: file), options: .alwaysMapped)
+            let older = "\(path).\(index)"
+            if data?.range(of: mark, options: .backwards) != nil || access(older, F_OK) != 0 { return file }
+            (file, index) = (older, index + 1)
+        }
+    }
+
     /// When the first event of a file was written, in nanoseconds since 1970; nil where there is none, or no file that can be read again.
     public static func beginning(of path: String) -> UInt64? {
         guard canBeReadAgain(path), let file = FileHandle(forReadingAtPath: path) else { return nil }

@@ -38,13 +38,21 @@ public struct JournalParser {
     public static let longestLine = 1 << 20
 
     private let name: String
+    /// The texts of the kinds that are read whole; nil: all.
+    private let kinds: Set<Text>?
     private var line = 0
     private var rest: [UInt8] = []
     /// The lines so far that could not be read.
     private(set) var brokenLines: [JournalReader.BrokenLine] = []
 
-    /// `name` is the file's, for the reports.
-    public init(name: String) { self.name = name }
+    /// - Parameters:
+    ///   - name: the file's, for the reports.
+    ///   - kinds: events of others come as a `port.free` without details, with their number and times: nothing else of them is read. Nil: all
+    ///     are read.
+    public init(name: String, kinds: Set<JournalEvent.Kind>? = nil) {
+        self.name = name
+        self.kinds = kinds.map { Set($0.map { Text($0.rawValue) }) }
+    }
 
     /// Bytes of a line that has not ended yet.
     var unfinishedBytes: Int { rest.count }
@@ -80,7 +88,11 @@ public struct JournalParser {
         guard !bytes.isEmpty else { return }
         do throws(JournalLineError) {
             guard bytes.count <= Self.longestLine else { throw .tooLong }
-            each(try JournalLine.parse(bytes))
+            if let kinds, let head = JournalLineHead(bytes), !kinds.contains(head.kind) {
+                each(head.placeholder)
+            } else {
+                each(try JournalLine.parse(bytes))
+            }
         } catch {
             brokenLines.append(.init(file: name, line: line, cause: error))
         }

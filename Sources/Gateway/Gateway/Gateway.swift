@@ -145,6 +145,8 @@ public final class Gateway: SignallingEndpoint {
             .version: .init(configuration.version.map { configuration.product + "/" + $0 } ?? configuration.product)
         ]
         details.add(.run, run.map { .init($0) })
+        let ports = configuration.media.ports
+        details.add(.ports, .init(Text("\(ports.lowerBound)-\(ports.upperBound)")))
         return details
     }
 

@@ -2,6 +2,9 @@
 #include "CLinux.h"
 #include <errno.h>
 #include <linux/errqueue.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <malloc.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
@@ -13,6 +16,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -169,6 +173,63 @@ int clinux_alarm(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | T
 int clinux_set_alarm(int alarm, uint64_t nanoseconds) {
     struct itimerspec time = {.it_value = {.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)}};
     return timerfd_settime(alarm, TFD_TIMER_ABSTIME, &time, NULL);
+}
+
+int clinux_diagnosis(void) {
+    int diagnosis = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (diagnosis < 0) return -1;
+    // The kernel answers at once. Where it does not, reading fails instead of waiting for ever.
+    struct timeval longest = {.tv_sec = 2};
+    setsockopt(diagnosis, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
+    return diagnosis;
+}
+
+int clinux_ask_udp_sockets(int diagnosis, int family, uint16_t first, uint16_t last) {
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req_v2 request;
+        struct nlattr filter;
+        // Each comparison with the port in the operation behind it: a jump behind the end refuses the socket.
+        struct inet_diag_bc_op operations[4];
+    } question = {
+        .header = {.nlmsg_len = sizeof question, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+        .request = {.sdiag_family = (uint8_t)family, .sdiag_protocol = IPPROTO_UDP, .idiag_states = ~0u},
+        .filter = {.nla_len = sizeof question.filter + sizeof question.operations, .nla_type = INET_DIAG_REQ_BYTECODE},
+        .operations = {{.code = INET_DIAG_BC_S_GE, .yes = 8, .no = 20}, {.no = first}, {.code = INET_DIAG_BC_S_LE, .yes = 8, .no = 12}, {.no = last}},
+    };
+    struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+    return sendto(diagnosis, &question, sizeof question, 0, (struct sockaddr *)&kernel, sizeof kernel) < 0 ? -1 : 0;
+}
+
+long clinux_read_udp_sockets(int diagnosis, struct clinux_bound_socket *found, unsigned long capacity, int *done) {
+    _Alignas(struct nlmsghdr) char answer[32768];
+    struct iovec part = {.iov_base = answer, .iov_len = sizeof answer};
+    struct sockaddr_nl from;
+    struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &part, .msg_iovlen = 1};
+    ssize_t length = recvmsg(diagnosis, &message, 0);
+    if (length < 0) return -1;
+    unsigned long count = 0;
+    *done = 0;
+    errno = EPROTO;
+    if ((message.msg_flags & MSG_TRUNC) || from.nl_pid != 0) return -1;
+    for (struct nlmsghdr *item = (struct nlmsghdr *)answer; NLMSG_OK(item, (size_t)length); item = NLMSG_NEXT(item, length)) {
+        if (item->nlmsg_type == NLMSG_DONE) {
+            *done = 1;
+            break;
+        }
+        if (item->nlmsg_type == NLMSG_ERROR) {
+            if (item->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) errno = -((struct nlmsgerr *)NLMSG_DATA(item))->error;
+            return -1;
+        }
+        if (item->nlmsg_type != SOCK_DIAG_BY_FAMILY || item->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)) || count == capacity) return -1;
+        const struct inet_diag_msg *socket = NLMSG_DATA(item);
+        found[count].inode = socket->idiag_inode;
+        found[count].port = ntohs(socket->id.idiag_sport);
+        found[count].family = socket->idiag_family;
+        memcpy(found[count].address, socket->id.idiag_src, sizeof found[count].address);
+        count++;
+    }
+    return (long)count;
 }
 
 void clinux_get_usage(struct clinux_usage *usage) {

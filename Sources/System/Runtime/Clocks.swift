@@ -7,6 +7,12 @@ public enum MonotonicClock {
     public static var now: Instant { Instant(nanoseconds: readClock(CLOCK_MONOTONIC)) }
 }
 
+/// The processor time of the calling thread.
+public enum ThreadClock {
+    /// Processor time in and outside of the kernel since the thread began.
+    public static var now: Duration { .nanoseconds(Int64(clamping: readClock(CLOCK_THREAD_CPUTIME_ID))) }
+}
+
 /// The time of day, for journals, `Date` headers and people. It may jump; no deadline is computed from it.
 public enum WallClock {
     /// Nanoseconds since 1970-01-01T00:00:00Z.

@@ -5,9 +5,10 @@ final class UDPPeer: Sendable {
     let port: UInt16
     private let socket: Int32
 
-    init() throws {
+    /// - Parameter wanted: 0 lets the kernel choose.
+    init(port wanted: UInt16 = 0) throws {
         socket = Foundation.socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in(port: 0), length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        var address = sockaddr_in(port: wanted), length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &address) { [socket] pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(socket, $0, length) == 0 ? getsockname(socket, $0, &length) : -1

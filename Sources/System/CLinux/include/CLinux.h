@@ -54,6 +54,15 @@ int clinux_alarm(void);
 /// Nanoseconds of the monotonic clock, not 0; a time that has passed rings at once.
 int clinux_set_alarm(int alarm, uint64_t nanoseconds);
 
+/// A way to ask the kernel for sockets of this network namespace: sock_diag(7). -1 and errno on failure.
+int clinux_diagnosis(void);
+/// Asks for the UDP sockets of a family that are bound to ports of a range. 0, or -1 and errno.
+int clinux_ask_udp_sockets(int diagnosis, int family, uint16_t first, uint16_t last);
+/// A bound socket; the bytes of an IPv4 address are the first four.
+struct clinux_bound_socket { uint32_t inode; uint16_t port; uint8_t family; uint8_t address[16]; };
+/// The next part of the answer, at most `capacity` sockets of it. Returns how many, with *done set behind the last; or -1 and errno.
+long clinux_read_udp_sockets(int diagnosis, struct clinux_bound_socket *found, unsigned long capacity, int *done);
+
 /// Processor time and peak memory of this process since it started.
 struct clinux_usage { uint64_t user_microseconds; uint64_t system_microseconds; uint64_t peak_kilobytes; };
 void clinux_get_usage(struct clinux_usage *usage);

@@ -13,6 +13,8 @@ final class DemoGateway {
     let server: GatewayServer
     let address: SocketAddress
     private let folder: URL
+    /// The file of its journal.
+    var journal: String { folder.appending(path: "journal.jsonl").path }
     private var isStopped = false
 
     init() throws {
@@ -69,7 +71,7 @@ final class DemoGateway {
     func stop() throws -> JournalReader.Result {
         isStopped = true
         server.stop()
-        do { return try JournalReader.read(path: folder.appending(path: "journal.jsonl").path) } catch {
+        do { return try JournalReader.read(path: journal) } catch {
             throw Failure.cannotRun("the journal cannot be read")
         }
     }

@@ -16,17 +16,20 @@ struct DemoReport: Encodable {
     var violations: [String] = []
     /// Things that the gateway still had of the call when it was over.
     var leftovers: [String] = []
+    /// What the kernel says of the sockets; nil where it cannot be asked.
+    private(set) var witness: WitnessReport?
+    private var witnessWords: [String] = []
     /// Other failures.
     var failures: [String] = []
     private(set) var ladder = ""
 
     var isClean: Bool { events > 0 && violations.isEmpty }
-    var isGood: Bool { failures.isEmpty && isSpeechBothWays && isClean && leftovers.isEmpty }
+    var isGood: Bool { failures.isEmpty && isSpeechBothWays && isClean && leftovers.isEmpty && witness?.verdict != .disagree }
 
     private var journal: [JournalEvent] = []
 
     private enum CodingKeys: CodingKey {
-        case caller, callee, callerHeard, calleeHeard, isSpeechBothWays, events, violations, leftovers, failures, ladder
+        case caller, callee, callerHeard, calleeHeard, isSpeechBothWays, events, violations, leftovers, witness, failures, ladder
     }
 
     mutating func judge(_ caller: CallRecord?, _ callee: CallRecord?) {
@@ -34,6 +37,14 @@ struct DemoReport: Encodable {
             (calleeHeard, callerHeard, isSpeechBothWays) = CallRecord.bothWays(caller, callee)
         }
         (self.caller, self.callee) = (caller?.result(), callee?.result())
+    }
+
+    mutating func judge(_ outcome: Result<WitnessWatch.Outcome, any Error>) {
+        switch outcome {
+        case .success(let (report, findings)):
+            (witness, witnessWords) = (report, [report.summary] + findings.map(\.text))
+        case .failure(let error): witnessWords = ["not asked: \((error as? Failure)?.message ?? "\(error)")"]
+        }
     }
 
     mutating func judge(_ result: JournalReader.Result) {
@@ -58,6 +69,7 @@ struct DemoReport: Encodable {
         }
         lines.append("audit     \(events) events, \(violations.isEmpty ? "clean" : "\(violations.count) violations")")
         lines += violations.map { "          \($0)" }
+        for (index, words) in witnessWords.enumerated() { lines.append((index == 0 ? "kernel    " : "          ") + words) }
         lines.append(
             "after     \(leftovers.isEmpty ? "nothing of the call is left in the gateway" : "left: " + leftovers.joined(separator: ", "))")
         lines += failures.map { "failed    \($0)" }
@@ -68,6 +80,7 @@ struct DemoReport: Encodable {
     private var verdict: String {
         if !failures.isEmpty { return "the demo failed" }
         if !isSpeechBothWays { return "speech did not arrive both ways" }
+        if witness?.verdict == .disagree { return "the kernel and the journal disagree" }
         return isClean ? "something of the call is left" : "the journal breaks the rules"
     }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Gateway
 import Media
 import Primitives
@@ -41,14 +42,19 @@ struct DemoRun {
     private func performed(_ phones: DemoPhones) throws -> DemoReport {
         let gateway = try DemoGateway()
         reporter.say("a gateway listens at udp \(gateway.address), with the lines 1001 and 1002")
-        var (report, caller, callee) = (DemoReport(), CallRecord?.none, CallRecord?.none)
+        var (report, caller, callee) = (DemoReport(), CallRecord?.none, CallRecord?.none), order = WitnessOrder(journal: gateway.journal)
+        order.process = getpid()
+        let witness = Result { try WitnessWatch(order) }
         do {
             (caller, callee) = try call(over: gateway, phones, &report)
         } catch let failure as Failure { report.failures.append(failure.message) }
         if phones.areStopped { report.failures.append("the demo was stopped") }
         report.leftovers = gateway.leftovers()
         report.judge(caller, callee)
-        report.judge(try gateway.stop())
+        try? witness.get().stop()
+        let journal = Result { try gateway.stop() }
+        report.judge(Result { try witness.get().finish() })
+        report.judge(try journal.get())
         return report
     }
 

@@ -75,6 +75,7 @@ extension LoadOptions {
             ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", pace.poisson),
             ("--rate", pace.rate != nil),
             ("--calls", pace.calls != nil), ("--target-pid", targetPid != nil),
+            ("--witness", witness),
         ]
         return values.first { $0.1 != nil }?.0 ?? flags.first(where: \.1)?.0
     }

@@ -75,6 +75,8 @@ struct LoadOptions: ParsableArguments {
             "The gateway's process, on this machine: its descriptors and memory must not grow (default: not looked at).", valueName: "pid"))
     var targetPid: Int?
 
+    @Flag(help: "Beside a gateway of this machine: the kernel's sockets agree with --target-journal all the time.") var witness = false
+
     @Option(help: ArgumentHelp("The same number makes the same calls (default: by chance; the report has it).", valueName: "n"))
     var seed: UInt64?
 

@@ -16,6 +16,8 @@ struct LoadOrder {
     var findsKnee: Bool
     var targetJournal: String?
     var targetProcess: Int?
+    /// Whether the kernel is asked for the gateway's sockets.
+    var isWitnessed = false
     var outputs: LoadOutputs
     /// An earlier report, to be compared with.
     var baseline: EarlierReport?
@@ -63,9 +65,10 @@ extension LoadOptions {
         if findKnee, dryRun { throw Failure.usage("--dry-run and --find-knee exclude each other: one call has no knee") }
         if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
         let settings = try settings(place, &plan)
+        if witness, targetJournal == nil { throw Failure.usage("--witness needs --target-journal: what are the sockets held against?") }
         return LoadOrder(
             plan: plan, settings: settings, slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid,
-            outputs: outputs, baseline: baseline, metrics: metrics, web: web,
+            isWitnessed: witness, outputs: outputs, baseline: baseline, metrics: metrics, web: web,
             targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 

@@ -20,9 +20,9 @@ struct LoadRun {
     }
 
     private func performed(_ order: LoadOrder) throws -> LoadReport {
-        let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
+        let tlsFailure = Mutex<TLSError?>(nil), stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
         var process = try order.targetProcess.map(TargetProcess.init)
-        let tlsFailure = Mutex<TLSError?>(nil), watch = try LoadWatch(order.outputs, metrics: order.metrics)
+        let witness = try Self.witness(order), watch = try LoadWatch(order.outputs, metrics: order.metrics)
         let web = try order.web.map { try LoadWeb(listening: $0, target: order.targetText, command: Self.command) }
         let signals = HangupSignals(reporter, exitCodeAtOnce: 3), began = Date(),
             load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadProgressReporter(order.plan, reporter)
@@ -53,10 +53,24 @@ struct LoadRun {
         if let error = tlsFailure.withLock({ $0 }) { report.validity.notes.append("TLS: \(error)") }
         if let process { report.leaks?.add(process.settled()) }
         if let journal { report.leaks?.add(journal.settled()) }
+        if let witness { report.leaks?.add(try judgement(of: witness)) }
         report.baseline = order.baseline.map { LoadBaseline($0, beside: report) }
         watch.finish(report.verdict)
         web?.finish(report)
         return report
+    }
+
+    private static func witness(_ order: LoadOrder) throws -> WitnessWatch? {
+        guard order.isWitnessed, let journal = order.targetJournal else { return nil }
+        var witnessed = WitnessOrder(journal: journal)
+        witnessed.process = order.targetProcess.map { Int32(clamping: $0) }
+        return try WitnessWatch(witnessed)
+    }
+
+    private func judgement(of witness: WitnessWatch) throws -> LeakReport {
+        let outcome = try witness.finish()
+        reporter.say(outcome.report.text)
+        return LeakReport(outcome)
     }
 
     private func start(_ order: LoadOrder, onTLSFailure: @escaping @Sendable (TLSError) -> Void) throws -> LiveLoad {
