@@ -1,6 +1,7 @@
 """Measures how long a click takes to a program and back: calls sip:NUMBER@127.0.0.1:PORT COUNT times at once, for SECONDS, with PCMU.
 
-Sends a loud packet twice a second among silent ones, and prints the milliseconds from the sending of each to the first loud packet that comes.
+Sends a loud packet twice a second among silent ones, and prints the milliseconds from the sending of each to the first loud packet that
+comes.
 """
 
 import heapq

@@ -17,7 +17,7 @@ public struct KernelDisagreement: Hashable, Sendable {
     public var port: UInt16
     /// The time of day of the sample: nanoseconds since 1970.
     public var wall: UInt64
-    /// What the journal says. The kernel has a socket unless it is `.open`, and then it has none.
+    /// The state of the port in the journal. The kernel has a socket unless it is `.open`, and then it has none.
     public var journal: Statement
     /// The kernel's number of the socket that it has.
     public var inode: UInt64?

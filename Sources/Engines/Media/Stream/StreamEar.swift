@@ -2,7 +2,8 @@ import Audio
 import Primitives
 import RTP
 
-/// The sound of one direction of a call for a program, as soon as it comes: packets decoded in the order of their arrival, silence for what does not come.
+/// The sound of one direction of a call for a program, as soon as it comes: packets decoded in the order of their arrival, silence for what
+/// does not come.
 ///
 /// There is no jitter buffer, whose delay would be the program's: late packets are left out, lost ones are concealed. Belongs to one lane.
 public final class StreamEar {

@@ -16,7 +16,7 @@ struct DemoReport: Encodable {
     var violations: [String] = []
     /// Things that the gateway still had of the call when it was over.
     var leftovers: [String] = []
-    /// What the kernel says of the sockets; nil where it cannot be asked.
+    /// The verdict of the kernel's witness; nil where it cannot be asked.
     private(set) var witness: WitnessReport?
     private var witnessWords: [String] = []
     /// Other failures.
