@@ -113,7 +113,10 @@ extension Strains {
             let page = try Program(Place.python, [Place.scenario("load.py"), "http://127.0.0.1:\(ports[0])/", Place.screenshots])
             defer { page.kill() }
             #expect(try await page.exitCode(within: .seconds(90)) == 0 && page.lines.all.last == "DONE", "\(page.transcript)")
-            #expect(try await load.exitCode(within: .seconds(30)) == 0, "\(load.transcript)")
+            let code = try await load.exitCode(within: .seconds(30))
+            // On a busy machine the tool is late itself, and does not call the target good.
+            let shown = code == 0 ? "verdict: good" : "verdict: not measured: the tool "
+            #expect((code == 0 || code == 3) && page.lines.all.contains { $0.hasPrefix(shown) }, "\(code): \(page.transcript)")
             try await gateway.stop().expectNothingLeft()
         }
     }
