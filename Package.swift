@@ -133,7 +133,8 @@ let package = Package(
         .target(
             name: "Console",
             dependencies: [
-                "CConsolePages", "CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Primitives", "RTP", "Runtime", "UserAgent",
+                "CConsolePages", "CallJournal", "CallKit", "Gateway", "HTTP", "Media", "Primitives", "RTP", "Runtime", "Streaming",
+                "UserAgent",
             ],
             path: "Sources/Server/Console",
             swiftSettings: strict),
@@ -265,7 +266,9 @@ let package = Package(
         tests(
             "Gateway",
             ["Audio", "CallKit", "Intents", "Media", "RTP", "Rehearsal", "Runtime", "SDP", "SIP", "TalkingClock", "UserAgent"]),
-        tests("Console", ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "RTP", "SIP", "Runtime", "UserAgent"]),
+        tests(
+            "Console",
+            ["CallJournal", "CallKit", "Gateway", "HTTP", "HookswitchClient", "Media", "RTP", "SIP", "Runtime", "Streaming", "UserAgent"]),
         tests("HookswitchClient", ["HTTP", "Runtime"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         .testTarget(
@@ -284,8 +287,7 @@ let package = Package(
             "hookswitch",
             [
                 "Audio", "CallJournal", "Console", "Gateway", "HTTP", "HookswitchClient", "Hotline", "Media", "MyPhone", "RTP", "Runtime",
-                "SDP",
-                "UserAgent", "Workbench", "vendor-sdk-example", .argumentParser, .log,
+                "SDP", "Streaming", "UserAgent", "Workbench", "vendor-sdk-example", .argumentParser, .log,
             ]),
         .testTarget(
             name: "RequirementTests",

@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import Primitives
+import Streaming
 import Testing
 import UserAgent
 
@@ -57,6 +58,22 @@ import UserAgent
         for (number, outcome) in ["answered", "abandoned", "overflowed"].enumerated() {
             #expect(read["hookswitch_queue_calls_total{outcome=\"\(outcome)\"}"] == Double(number + 2), "\(outcome)")
         }
+    }
+
+    @Test func `streams are told, with why they ended and what their programs did wrong`() throws {
+        let before = try Self.metrics().values
+        #expect(StreamEnd.allCases.allSatisfy { before["hookswitch_streams_ended_total{cause=\"\($0.rawValue)\"}"] == 0 })
+        let read = try Self.metrics {
+            ($0.streams.open, $0.streams.ends) = (1, [.hangUp: 2])
+            ($0.streams.counts.malformed, $0.streams.counts.unknown, $0.streams.counts.underruns) = (3, 4, 5)
+            ($0.streams.counts.marks, $0.streams.counts.unsent) = (6, 7)
+            ($0.streams.counts.overflow, $0.streams.counts.missing) = (8, 9)
+        }.values
+        #expect(read["hookswitch_streams"] == 1 && read["hookswitch_streams_ended_total{cause=\"hang-up\"}"] == 2)
+        for (number, kind) in ["malformed", "unknown", "underrun", "mark", "unsent"].enumerated() {
+            #expect(read["hookswitch_stream_faults_total{kind=\"\(kind)\"}"] == Double(number + 3), "\(kind)")
+        }
+        #expect(read["hookswitch_stream_overflow_bytes_total"] == 8 && read["hookswitch_stream_silence_milliseconds_total"] == 9)
     }
 
     @Test func `every end of a call is there from the start, and no other`() throws {
@@ -163,7 +180,7 @@ import UserAgent
 
     @Test func `only counters are named totals`() throws {
         let types = try Self.metrics { $0.journal = .init() }.types
-        #expect(types.count == 28)
+        #expect(types.count == 33)
         for (name, type) in types { #expect(name.hasSuffix("_total") == (type == "counter"), "\(name)") }
     }
 }

@@ -111,6 +111,9 @@ final class SoundGateway {
         return told.calls(kind).dropFirst(number).first
     }
 
+    /// The figures of its streams.
+    var streams: StreamTotals { server.figures?.streams ?? StreamTotals() }
+
     /// Asks the control interface.
     /// - Returns: the status of its answer.
     func ask(_ method: String, _ target: String, _ body: String = "") throws -> Int {

@@ -67,6 +67,8 @@ import Workbench
         #expect(try call.result().status == 200)
         let presence = try heard(440, in: place)
         #expect(presence > 0.5, "\(presence)")
+        place.waits(5) { place.streams.open == 0 }
+        #expect(place.streams.open == 0 && place.streams.ends == [.callEnded: 1])
         let journal = try place.expectCleanEnd()
         #expect(stops(journal) == ["both call-ended"])
         #expect(journal.first { $0.kind == .streamStarted }?.details.text(.remote) == "api")

@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Primitives
 import RTP
+import Streaming
 import Synchronization
 import Testing
 import Workbench
@@ -165,6 +166,7 @@ import Workbench
         let place = try gateway(program)
         let outcome = try place.call("9300 --duration 20 --codec pcmu").perform()
         #expect(CallText.status(outcome.result).contains("ended by the other side"))
+        #expect(place.streams.ends == [.nonsense: 1] && place.streams.counts.malformed == 21)
         let journal = try place.expectCleanEnd()
         #expect(stop(journal) == "nonsense")
         #expect(journal.last { $0.kind == .streamStopped }?.details.text(.text) == "malformed:21")

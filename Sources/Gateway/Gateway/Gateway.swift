@@ -371,7 +371,7 @@ public final class Gateway: SignallingEndpoint {
             refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now), events: journal.countsByKind,
             ends: Dictionary(uniqueKeysWithValues: ends), answers: userAgent.answers, registrations: registrar.answers,
             media: table.mediaTotals, violations: journal.violations, journal: file)
-        figures.queues = applications.queues.totals
+        (figures.queues, figures.streams) = (applications.queues.totals, applications.streams.totals)
         return figures
     }
 

@@ -32,6 +32,8 @@ public struct GatewayFigures: Sendable {
     public var registrations: [Int: UInt64] = [:]
     /// Callers of all queues.
     public var queues = QueueTotals()
+    /// Streams of programs.
+    public var streams = StreamTotals()
     /// Totals of closed legs.
     public var media: MediaTotals
     /// Broken rules of the contract since the start.

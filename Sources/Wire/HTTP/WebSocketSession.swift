@@ -119,9 +119,11 @@ extension WebSocketSession {
 
     /// Bytes of a control frame (§5.5).
     private static let longestControl = 125
+    private static let longestHeader = 14
 
     private func send(_ opcode: Opcode, _ bytes: [UInt8]) {
         guard state == .open else { return }
+        output.reserveCapacity(output.count + bytes.count + Self.longestHeader)
         bytes.withUnsafeBufferPointer { buffer in
             var frame = wslay_frame_iocb()
             (frame.fin, frame.opcode, frame.mask) = (1, opcode.rawValue, masks == nil ? 0 : 1)

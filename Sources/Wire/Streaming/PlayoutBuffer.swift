@@ -83,6 +83,8 @@ struct PlayoutBuffer {
         if piece.count >= Self.chunkLength { chunks.append(piece) } else { last += piece }
     }
 
+    var hasMarks: Bool { marks.first != nil }
+
     /// False where too many wait.
     mutating func mark(_ name: String) -> Bool {
         guard marks.count < Self.mostMarks else { return false }

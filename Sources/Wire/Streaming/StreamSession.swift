@@ -34,6 +34,17 @@ public final class StreamSession {
 
         /// None.
         public init() {}
+
+        /// Adds those of another stream.
+        public static func += (sum: inout Counts, counts: Counts) {
+            sum.malformed += counts.malformed
+            sum.unknown += counts.unknown
+            sum.overflow += counts.overflow
+            sum.underruns += counts.underruns
+            sum.missing += counts.missing
+            sum.marks += counts.marks
+            sum.unsent += counts.unsent
+        }
     }
 
     /// Messages that a program may have wrong.
@@ -192,6 +203,9 @@ public final class StreamSession {
 
     /// Samples that wait to be handed out.
     public var waiting: Int { buffer.count }
+
+    /// The program is to be told of marks.
+    public var hasMarks: Bool { buffer.hasMarks }
 
     /// Hands out samples for the far end, in order.
     /// - Returns: how many there were.

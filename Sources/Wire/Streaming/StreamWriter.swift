@@ -61,7 +61,7 @@ struct StreamWriter {
         bytes.append(contentsOf: #"","timestamp":""#.utf8)
         bytes.append(contentsOf: String(milliseconds).utf8)
         bytes.append(contentsOf: #"","payload":""#.utf8)
-        bytes.append(contentsOf: Base64.encode(payload))
+        Base64.encode(payload.span, to: &bytes)
         bytes.append(contentsOf: #""},"streamSid":""#.utf8)
         bytes.append(contentsOf: stream.utf8)
         bytes.append(contentsOf: #""}"#.utf8)

@@ -19,10 +19,13 @@ final class CallStreams {
     private let plane: (any StreamPlane)?
     private var legs: [UInt64: UUID] = [:]
     private var last: UInt64 = 0
+    private let tally = StreamTally()
 
     init(_ context: GatewayContext, _ table: CallTable, _ router: Router, _ dialling: Dialling, _ plane: (any StreamPlane)?) {
         (self.context, self.table, self.router, self.dialling, self.plane) = (context, table, router, dialling, plane)
     }
+
+    var totals: StreamTotals { tally.totals }
 
     /// The call is answered: its program is called.
     func open(_ leg: Leg) {
@@ -37,7 +40,7 @@ final class CallStreams {
     private func begin(_ order: StreamOrder, of leg: Leg, over plane: any StreamPlane) -> UInt64 {
         last += 1
         legs[last] = leg.uuid
-        leg.sound.stream = LegStream(order, as: last, over: plane, leg.scribe, at: context.now)
+        leg.sound.stream = LegStream(order, as: last, over: plane, leg.scribe, tally, at: context.now)
         leg.updateStream()
         return last
     }

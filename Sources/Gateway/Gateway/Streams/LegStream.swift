@@ -10,6 +10,7 @@ final class LegStream {
     private let port: StreamPort
     private let plane: any StreamPlane
     private let scribe: LegJournal
+    private let tally: StreamTally
     private let tap: StreamTap?
     /// The program is expected at the control interface.
     private var isAwaited: Bool
@@ -17,13 +18,16 @@ final class LegStream {
     private var isPaused = false
 
     /// It begins.
-    init(_ order: StreamOrder, as id: UInt64, over plane: any StreamPlane, _ scribe: LegJournal, at now: Instant) {
-        (self.id, port, self.plane, self.scribe) = (id, order.port, plane, scribe)
+    init(
+        _ order: StreamOrder, as id: UInt64, over plane: any StreamPlane, _ scribe: LegJournal, _ tally: StreamTally, at now: Instant
+    ) {
+        (self.id, port, self.plane, self.scribe, self.tally) = (id, order.port, plane, scribe, tally)
         (tap, isAwaited) = (order.tap, order.settings.place == nil)
         let remote = order.settings.place.map { Text($0.name) } ?? StreamSettings.caller
         scribe.write(
             .streamStarted, at: now,
             [.direction: .init(direction), .codec: .init(order.settings.format.name), .remote: .init(remote)])
+        tally.began()
         plane.open(order, as: id)
     }
 
@@ -75,6 +79,7 @@ final class LegStream {
     }
 
     private func stopped(_ end: StreamEnd, _ counts: StreamSession.Counts, at now: Instant) {
+        tally.ended(end, counts)
         let text = counts.text
         scribe.write(
             .streamStopped, at: now,

@@ -8,8 +8,11 @@ import Streaming
 final class ProgramStream {
     /// Bytes that wait for a program before its sound is left out: a few seconds.
     private static let mostUnsent = 65_536
+    /// The connection's deadlines are seconds away: they are not looked at each time that sound is passed on.
+    private static let patience = Duration.milliseconds(100)
 
     private let order: StreamOrder
+    private let port: StreamPort
     private let report: (StreamEvent) -> Void
     private let session: StreamSession
     /// The ears for what the far end says, and for what it hears; those of the tap alone.
@@ -19,10 +22,14 @@ final class ProgramStream {
     /// Nothing more is told.
     private(set) var isOver = false
     private let deadlineOfLookup: Instant
+    /// When the deadlines are looked at next.
+    private var lookAt: Instant
+    /// As the port told it last.
+    private var played = 0
     private let scratch: UnsafeMutableBufferPointer<Int16>
 
     init(_ order: StreamOrder, at now: Instant, report: @escaping (StreamEvent) -> Void) throws {
-        (self.order, self.report) = (order, report)
+        (self.order, port, self.report, lookAt) = (order, order.port, report, now)
         session = try StreamSession(order.settings.format, order.call, tap: order.tap)
         let rate = session.sampleRate
         ears = (order.tap ?? .in).tracks.compactMap { track in
@@ -60,21 +67,38 @@ final class ProgramStream {
         socket.begin(at: now)
     }
 
-    /// Passes on what there is, and looks whether the connection has something to do.
+    /// Passes on what there is, and looks now and then whether the connection has something to do.
     func advance(to now: Instant) {
-        if socket == nil, !isOver, deadlineOfLookup <= now { return end(order.settings.place == nil ? .timeout : .unreachable, at: now) }
-        if let due = socket?.deadline, due <= now { socket?.advance(to: now) }
+        if lookAt <= now { look(at: now) }
         guard isOpen, !isOver else { return }
         if isHeld {
             rest(until: now)
         } else {
-            let isRead = (socket?.unsentCount ?? 0) <= Self.mostUnsent
-            for (track, ear) in ears { ear.read(at: now) { session.hear($0, of: track, isSent: isRead) } }
+            for index in ears.indices {
+                let track = ears[index].track
+                ears[index].ear.read(at: now) { session.hear($0, of: track, isSent: isRead) }
+            }
         }
         pump()
-        let underruns = order.port.underruns
-        session.played(order.port.played, underruns: underruns.count, missing: underruns.missing)
+        notePlayed()
         flush(at: now)
+    }
+
+    private func look(at now: Instant) {
+        lookAt = now + Self.patience
+        if socket == nil, !isOver, deadlineOfLookup <= now { return end(order.settings.place == nil ? .timeout : .unreachable, at: now) }
+        if let due = socket?.deadline, due <= now { socket?.advance(to: now) }
+    }
+
+    /// The program takes what it is sent.
+    private var isRead: Bool { (socket?.unsentCount ?? 0) <= Self.mostUnsent }
+
+    private func notePlayed() {
+        let played = port.played
+        guard played != self.played || session.hasMarks else { return }
+        self.played = played
+        let underruns = port.underruns
+        session.played(played, underruns: underruns.count, missing: underruns.missing)
     }
 
     func press(_ digit: Character, at now: Instant) {
@@ -125,11 +149,11 @@ final class ProgramStream {
 
     /// Hands out what the port has room for.
     private func pump() {
-        while session.waiting > 0, order.port.room > 0 {
-            let room = UnsafeMutableBufferPointer(rebasing: scratch[..<min(scratch.count, order.port.room)])
+        while session.waiting > 0, port.room > 0 {
+            let room = UnsafeMutableBufferPointer(rebasing: scratch[..<min(scratch.count, port.room)])
             let count = session.hand(into: room)
             guard count > 0 else { return }
-            order.port.put(UnsafeBufferPointer(rebasing: room[..<count]))
+            port.put(UnsafeBufferPointer(rebasing: room[..<count]))
         }
     }
 
@@ -138,8 +162,8 @@ final class ProgramStream {
             switch output {
             case .text(let text): socket?.send(text: text, at: now)
             case .binary(let bytes): socket?.send(binary: bytes, at: now)
-            case .forget: order.port.forget()
-            case .pause(let isPaused): order.port.pause(isPaused)
+            case .forget: port.forget()
+            case .pause(let isPaused): port.pause(isPaused)
             case .digits(let digits): report(.digits(digits))
             case .transfer(let number): report(.transfer(number))
             case .hangUp: end(.hangUp, at: now)
@@ -151,7 +175,7 @@ final class ProgramStream {
     private func end(_ end: StreamEnd, at now: Instant) {
         guard !isOver else { return }
         isOver = true
-        order.port.forget()
+        port.forget()
         socket?.close(at: now)
         report(.ended(end, session.counts))
     }

@@ -7,7 +7,7 @@ import UserAgent
 /// All figures of a gateway. Labels have a bounded number of values: causes, reasons and kinds that are written down here. Numbers and
 /// names are in one family alone, twenty at most, those whose passwords are being tried; and there are twenty webhooks at most.
 extension MetricFamily {
-    public static let all: [MetricFamily] = now + calls + media + sockets + journal + trace + service + api + process
+    public static let all: [MetricFamily] = now + calls + streams + media + sockets + journal + trace + service + api + process
 
     private static let now: [MetricFamily] = [
         labelled("hookswitch_resources_open", .gauge, "Open resources at the moment, by kind.", by: "kind", resources),
