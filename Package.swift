@@ -201,6 +201,11 @@ let package = Package(
             name: "MyPhone", dependencies: ["AVFoundation", "CallApp", "CallKit", "PushKit"], path: "Examples/CallTest/Sources/MyPhone",
             swiftSettings: [.swiftLanguageMode(.v5)]),
 
+        // An app that has moved from CXProvider to ConversationManager.
+        .executableTarget(
+            name: "live-communication-example", dependencies: ["AVFoundation", "CallApp", "CallKit", "LiveCommunicationKit", "PushKit"],
+            path: "Examples/LiveCommunication", swiftSettings: [.swiftLanguageMode(.v5)]),
+
         // The guide of a vendor's SDK shows it: the vendor's names over a line of SIP.
         .executableTarget(
             name: "vendor-sdk-example", dependencies: ["AVFoundation", "CallApp", "CallKit"], path: "Examples/VendorSDK",
@@ -289,7 +294,7 @@ let package = Package(
             [
                 "Audio", "CallJournal", "Console", "Gateway", "HTTP", "HookswitchClient", "Hotline", "Media", "MyPhone", "RTP", "Runtime",
                 "SDP",
-                "UserAgent", "Workbench", "vendor-sdk-example", .argumentParser, .log,
+                "UserAgent", "Workbench", "live-communication-example", "vendor-sdk-example", .argumentParser, .log,
             ]),
         .testTarget(
             name: "RequirementTests",
