@@ -19,8 +19,8 @@ let asXcodeSets: [SwiftSetting] = [
 /// Apple's names. Other packages ask whether they can import `Combine`, `os`, `SwiftUI` or `ObjectiveC`, and take Apple's when they can:
 /// these have names of their own here.
 let appleModules = [
-    "CallKit", "AVFoundation", "PushKit", "Intents", "UIKit", "AVFAudio", "AVKit", "AudioToolbox", "SystemConfiguration",
-    "UserNotifications",
+    "CallKit", "LiveCommunicationKit", "AVFoundation", "PushKit", "Intents", "UIKit", "AVFAudio", "AVKit", "AudioToolbox",
+    "SystemConfiguration", "UserNotifications",
     "HookswitchCombine", "HookswitchOS", "HookswitchObjectiveC", "HookswitchSwiftUI",
 ]
 
@@ -96,6 +96,9 @@ let package = Package(
             name: "HookswitchSwiftUI", dependencies: ["HookswitchCombine", "UIKit"], path: "Sources/Apple/HookswitchSwiftUI",
             swiftSettings: strict),
         .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], path: "Sources/Apple/CallKit", swiftSettings: strict),
+        .target(
+            name: "LiveCommunicationKit", dependencies: ["AVFoundation", "CallKit"], path: "Sources/Apple/LiveCommunicationKit",
+            swiftSettings: strict),
 
         // With the static runtime the compiler takes in_addr, which ares.h includes, for a part of CCAres: not every file that has one
         // imports that.
@@ -199,6 +202,11 @@ let package = Package(
             name: "MyPhone", dependencies: ["AVFoundation", "CallApp", "CallKit", "PushKit"], path: "Examples/CallTest/Sources/MyPhone",
             swiftSettings: [.swiftLanguageMode(.v5)]),
 
+        // An app that has moved from CXProvider to ConversationManager.
+        .executableTarget(
+            name: "live-communication-example", dependencies: ["AVFoundation", "CallApp", "CallKit", "LiveCommunicationKit", "PushKit"],
+            path: "Examples/LiveCommunication", swiftSettings: [.swiftLanguageMode(.v5)]),
+
         // The guide of a vendor's SDK shows it: the vendor's names over a line of SIP.
         .executableTarget(
             name: "vendor-sdk-example", dependencies: ["AVFoundation", "CallApp", "CallKit"], path: "Examples/VendorSDK",
@@ -252,6 +260,7 @@ let package = Package(
         tests("HTTP", ["CZlib"]),
         tests("Streaming", ["Audio"]),
         tests("CallKit", ["AVFoundation", "Intents", "PushKit", "UIKit"]),
+        tests("LiveCommunicationKit", ["AVFoundation", "CallKit"]),
         .testTarget(
             name: "CallKitSourceTests", dependencies: ["AVFoundation", "CallKit", "Intents", "PushKit", "UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
@@ -287,7 +296,7 @@ let package = Package(
             "hookswitch",
             [
                 "Audio", "CallJournal", "Console", "Gateway", "HTTP", "HookswitchClient", "Hotline", "Media", "MyPhone", "RTP", "Runtime",
-                "SDP", "Streaming", "UserAgent", "Workbench", "vendor-sdk-example", .argumentParser, .log,
+                "SDP", "Streaming", "UserAgent", "Workbench", "live-communication-example", "vendor-sdk-example", .argumentParser, .log,
             ]),
         .testTarget(
             name: "RequirementTests",

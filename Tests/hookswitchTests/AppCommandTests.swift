@@ -140,6 +140,37 @@ import Workbench
         #expect(result.passed && result.advice == [] && result.refusals == 0, "\(AppTestText.lines(result).joined(separator: "\n"))")
     }
 
+    @Test(.timeLimit(.minutes(30))) func `call code over LiveCommunicationKit joins, pauses, ends and starts as over CallKit`() throws {
+        let result = try play(
+            """
+            steps:
+              - far calls: { from: "2001", push: { caller: "{caller}" } }
+              - expect: [report.adopted, report.incoming.ok, sip.tx 180, far got 180]
+              - user answers
+              - expect: [perform.answer, media.opened, sip.tx 200 INVITE, session.activated, media.started]
+              - expect: [app hears sound, far hears 440 Hz]
+              - user holds
+              - expect: [media.stopped, far held]
+              - user resumes
+              - expect: [media.started, far resumed]
+              - user presses: 9
+              - expect: far got key 9
+              - user hangs up
+              - expect: [perform.end, media.stopped, sip.tx BYE, call.ended, far ended]
+              - user dials: 2002
+              - expect: [perform.start, sip.tx INVITE, report.connecting]
+              - far refuses: 486
+              - expect: [call.ended, far ended 486]
+              - user dials: 2003
+              - expect: far invited
+              - far answers
+              - expect: [report.connected, session.activated, media.started, app hears sound]
+              - far hangs up
+              - expect: [call.ended remoteEnded, session.deactivated, media.closed]
+            """, "live-communication-example")
+        #expect(result.passed && result.advice == [] && result.refusals == 0, "\(AppTestText.lines(result).joined(separator: "\n"))")
+    }
+
     @Test(arguments: ["VoiceSDK.swift", "main.swift"])
     func `the guide of a vendor's SDK shows the files that are compiled`(file: String) throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/guides/vendor-sdk.md"), encoding: .utf8)
