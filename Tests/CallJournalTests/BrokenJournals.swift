@@ -21,7 +21,7 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
 
     private static let alice = JournalScript.alice, bob = JournalScript.bob, carol = JournalScript.carol
 
-    static let all: [BrokenJournal] = calls + ends + holds + media + apps
+    static let all: [BrokenJournal] = calls + ends + holds + media + applications + apps
 
     private static let calls: [BrokenJournal] = [
         BrokenJournal(.R1, "no 100", .echo) { $0.remove(the(.sipSent, status: 100)) },
@@ -151,6 +151,30 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.R18, "a SIP reason in a response", .declined) {
             $0.set(the(.sipSent, status: 603), .reason, "Q.850;text=\"a,b\", SIP;cause=603")
         },
+    ]
+
+    /// Queues and menus.
+    private static let applications: [BrokenJournal] = [
+        BrokenJournal(.R19, "a place in the queue before the answer", .queued) {
+            $0.move(the(.queueEntered), before: the(.performAnswer))
+        },
+        BrokenJournal(.R19, "two places", .queued) { $0.duplicate(the(.queueEntered)) },
+        BrokenJournal(.R19, "offered when the caller has left", .queued) {
+            $0.insert(.queueLeft, alice, [.cause: "abandoned", .count: 1], after: the(.queueEntered))
+        },
+        BrokenJournal(.R19, "answered by nobody that rang", .queued) { $0.remove(the(.queueOffered)) },
+        BrokenJournal(.R19, "left twice", .queued) {
+            $0.insert(.queueLeft, alice, [.cause: "wait", .count: 1], after: the(.transferred))
+        },
+        BrokenJournal(.R19, "connected before queue.answered", .queued) { $0.move(the(.queueAnswered), after: the(.transferred)) },
+        BrokenJournal(.R19, "connected with a member that has not answered", .queued) {
+            $0.remove(the(.queueAnswered))
+            $0.remove(the(.transferred, alice))
+            $0.insert(.transferred, alice, [.with: .text(bob.text)], after: the(.sipReceived, bob, status: 180))
+            $0.insert(.queueAnswered, alice, [.remote: "1001", .count: 900], after: the(.sipReceived, bob, status: 180))
+        },
+        BrokenJournal(.R20, "a prompt before the answer", .queued) { $0.move(the(.menuEntered), before: the(.performAnswer)) },
+        BrokenJournal(.R20, "a choice outside of the menu", .queued) { $0.remove(the(.menuEntered)) },
     ]
 
     /// On the line of an app, where telephones put up with some.

@@ -38,6 +38,7 @@ private struct Expected: CustomTestStringConvertible, Sendable {
         .init(.forkedDevices, "alice answered 200: our BYE was not answered + bob answered 200 + carol elsewhere -"),
         .init(.hold, "alice answered 200: the caller hung up"),
         .init(.streamed, "alice answered 200: the caller hung up"),
+        .init(.queued, "alice answered 200: the caller hung up + bob answered 200"),
         .init(.holdAndAccept, "alice answered 200: the caller hung up", "carol answered 200: the caller hung up"),
         .init(.otherPort, "alice answered 200: the caller hung up"),
         .init(.failedBindAtAnswer, "alice failed 500: the media port could not be opened"),

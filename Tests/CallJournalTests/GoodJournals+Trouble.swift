@@ -39,6 +39,31 @@ extension GoodJournal {
         s.close(alice)
     }
 
+    static let queued = GoodJournal("a caller chooses in a menu, waits in a queue, and talks with a member") { s in
+        s.connect(alice)
+        s.add(.menuEntered, alice, [.text: "top"])
+        s.add(.menuChoice, alice, [.digits: "1", .text: "number 7000"])
+        s.add(.queueEntered, alice, [.count: 1])
+        s.add(.queueOffered, alice, [.text: "1001"])
+        let start = s.request("start", "group")
+        s.call(bob, start[0])
+        s.perform(.performGroup, bob, start[1], with: alice)
+        s.fulfil(bob, start[1])
+        s.rings(bob)
+        s.answered(bob)
+        s.start(bob)
+        s.add(.queueAnswered, alice, [.remote: "1001", .count: 900])
+        s.add(.transferred, alice, [.with: .text(bob.text)])
+        s.add(.transferred, bob, [.with: .text(alice.text)])
+        s.bye(alice)
+        s.close(alice)
+        let end = s.request("end")[0]
+        s.hangUp(bob, end)
+        s.deactivate()
+        s.close(bob)
+        s.received("BYE", bob, status: 200, cseq: 9, tag: "won")
+    }
+
     static let holdAndAccept = GoodJournal("one call is held, another answered") { s in
         s.connect(alice)
         s.ring(carol)

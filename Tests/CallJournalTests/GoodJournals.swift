@@ -229,7 +229,8 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     }
 
     static let all: [GoodJournal] = [
-        echo, recorded, streamed, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, joinedAlone,
+        echo, recorded, streamed, queued, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference,
+        joinedAlone,
         declined,
         samePort, ringLimit, answerTimeout, cancelled,
         cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, redirected, redirectedInVain, passedOver,

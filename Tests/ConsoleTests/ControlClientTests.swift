@@ -4,6 +4,7 @@ import Foundation
 import HookswitchClient
 import Primitives
 import Runtime
+import Streaming
 import Synchronization
 import Testing
 
@@ -95,6 +96,58 @@ extension RealTime {
             let problem = await #expect(throws: HookswitchClient.Problem.self) { try await client.end(Self.call) }
             #expect(problem?.code == "maximumCallGroupsReached" && problem?.status == 409)
             try await client.transfer(Self.call, to: "sip:1002@x")
+        }
+
+        @Test func `messages are listed, downloaded, marked and removed, and queues are read`() async throws {
+            let server = try server(), client = try Self.client(server), path = Self.temporary("message.wav"), id = UUID()
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let sound = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+            try sound.write(to: URL(filePath: path))
+            let message = MailboxMessage(
+                id: id, line: "1900", caller: "1005", name: nil, called: "9000", received: Date(timeIntervalSince1970: 1_790_000_000),
+                duration: 2.5, path: path)
+            gateway.state.withLock { $0.messages = [message] }
+            let mailboxes = try await client.mailboxes()
+            #expect(mailboxes.map(\.line) == ["1900", "1001"] && mailboxes[0].new == 1 && mailboxes[0].messages == nil)
+            let told = try #require(try await client.mailbox("1900").messages?.first)
+            #expect(told.id == id && told.caller == "1005" && told.received == message.received && told.duration == 2.5 && !told.heard)
+            let file = URL(filePath: Self.temporary("copy.wav"))
+            defer { try? FileManager.default.removeItem(at: file) }
+            try await client.download(id, of: "1900", to: file)
+            #expect(try Data(contentsOf: file) == sound)
+            let missing = await #expect(throws: HookswitchClient.Problem.self) {
+                try await client.download(UUID(), of: "1900", to: file)
+            }
+            #expect(try missing?.status == 404 && Data(contentsOf: file) == sound)
+            try await client.setHeard(message: id, of: "1900")
+            #expect(try await client.mailbox("1900").old == 1)
+            try await client.delete(message: id, of: "1900")
+            #expect(try await client.mailbox("1900").messages?.isEmpty == true)
+            let queue = try #require(try await client.queues().first)
+            #expect(queue.line == "700" && queue.callers.map(\.waited) == [1.5] && queue.members.map(\.state) == ["ringing", "busy"])
+            #expect(try await client.queue("700").meanWait == 3 && queue.overflowed == 1)
+        }
+
+        @Test func `a program is attached and detached, or comes with a ticket`() async throws {
+            let server = try server(), client = try Self.client(server)
+            let problem = await #expect(throws: HookswitchClient.Problem.self) {
+                try await client.attach(.init("ws://127.0.0.1:8080/calls"), to: Self.call)
+            }
+            #expect(problem?.status == 404)
+            gateway.state.withLock { $0.onProgram = { _ in } }
+            try await client.attach(
+                .init("wss://voice.test/calls", sound: .raw("opus"), tap: .in, headers: [.init("X-Key", "1")]), to: Self.call)
+            let attached = try #require(gateway.state.withLock { $0.attachments.last })
+            #expect(attached.format == .raw(.opus) && attached.tap == .in && attached.headers.map(\.name) == ["X-Key"])
+            try await client.detachStream(from: Self.call)
+            let none = await #expect(throws: HookswitchClient.Problem.self) { try await client.detachStream(from: UUID()) }
+            #expect(none?.status == 404)
+            let ticket = try await client.ticket()
+            #expect(ticket.ticket.count > 16 && ticket.expires > Date())
+            let path = HookswitchClient.streamPath(of: Self.call, sound: .raw("l16/16000"), tap: .both, ticket: ticket)
+            #expect(
+                path == "/v1/calls/\(Self.call)/stream?format=raw&encoding=l16%2F16000&tap=both&ticket=\(ticket.ticket)"
+                    && HookswitchClient.streamPath(of: Self.call) == "/v1/calls/\(Self.call)/stream?format=twilio")
         }
 
         /// Events come to the API in their own time.

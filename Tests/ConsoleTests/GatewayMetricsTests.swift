@@ -26,11 +26,13 @@ import UserAgent
             ($0.now.media.legs, $0.now.media.started, $0.now.media.sockets, $0.now.media.timers) = (11, 12, 13, 14)
             ($0.registrar.users, $0.registrar.contacts, $0.registrar.silent, $0.registrar.nonces) = (15, 16, 17, 18)
             ($0.transports.connections, $0.watchedSources, $0.questions) = (19, 20, 21)
+            $0.now.agent.subscriptions = 22
         }
         let kinds = [
             "legs", "bridges", "calls", "gateway-timers", "dialogs", "client-transactions", "server-transactions", "requests",
             "trunk-registrations", "signalling-timers", "media-legs", "media-running", "media-sockets", "media-timers", "registered-users",
             "registered-contacts", "silent-contacts", "nonces", "connections", "watched-sources", "name-questions",
+            "subscriptions",
         ]
         for (number, kind) in kinds.enumerated() {
             #expect(read.values["hookswitch_resources_open{kind=\"\(kind)\"}"] == Double(number + 1), "\(kind)")

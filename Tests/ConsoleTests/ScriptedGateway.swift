@@ -32,6 +32,8 @@ final class ScriptedGateway: GatewayControl {
         var unregistered: [Text] = [], reloaded: [String] = []
         /// Of the mailbox 1900.
         var messages: [MailboxMessage] = []
+        /// Programs that were to be attached, and the call that has one.
+        var attachments: [StreamAttachment] = [], callWithStream: UUID?
         /// Takes the connections of programs; nil: there is no call for them.
         var onProgram: (@Sendable (ReleasedConnection) -> Void)?
     }
@@ -87,10 +89,16 @@ final class ScriptedGateway: GatewayControl {
     }
     func refer(_ call: UUID, to target: URI, then: @escaping @Sendable (Bool) -> Void) { then(target.user == "1002") }
     func attachStream(_ attachment: StreamAttachment, to call: UUID, then: @escaping @Sendable (Result<UInt64, StreamRefusal>) -> Void) {
-        then(state.withLock { $0.onProgram } == nil ? .failure(.noCall) : .success(7))
+        let isThere = state.withLock { state in
+            if state.onProgram != nil { (state.attachments, state.callWithStream) = (state.attachments + [attachment], call) }
+            return state.onProgram != nil
+        }
+        then(isThere ? .success(7) : .failure(.noCall))
     }
     func connect(_ connection: ReleasedConnection, toStream id: UInt64) { state.withLock { $0.onProgram }?(connection) }
-    func detachStream(from call: UUID, then: @escaping @Sendable (Bool) -> Void) { then(false) }
+    func detachStream(from call: UUID, then: @escaping @Sendable (Bool) -> Void) {
+        then(state.withLock { $0.callWithStream } == call)
+    }
     func drain() { state.withLock { $0.isDraining = true } }
 
     func queueSummaries(then: @escaping @Sendable ([QueueSummary]) -> Void) {

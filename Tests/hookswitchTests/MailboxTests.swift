@@ -75,6 +75,7 @@ import Workbench
 
     @Test(arguments: [
         ("maximum: 0", "mailbox.maximum"), ("silence-end: 0", "mailbox.silence-end"), ("minimum: 61", "mailbox.minimum"),
+        ("owners: [4711]", "4711 is no line"), ("owners: [9200]", "line 9200 has no devices"),
         ("silence-edn: 3", "mailbox.silence-edn: unknown setting (did you mean 'silence-end'?)"),
     ]) func `a fault in the limits is one line`(mailbox: String, complaint: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try gateway(mailbox) }

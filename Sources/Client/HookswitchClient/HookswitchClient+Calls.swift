@@ -84,6 +84,34 @@ extension HookswitchClient {
     ///
     /// - Parameter target: a SIP URI.
     public func transfer(_ call: UUID, to target: String) async throws { _ = try await send(.transfer(call, to: target)) }
+
+    /// Connects a call that is up with a program that the gateway calls by WebSocket.
+    public func attach(_ program: StreamProgram, to call: UUID) async throws {
+        _ = try await send(Request<Nothing>(.post, ["calls", call.uuidString, "stream"], program))
+    }
+
+    /// Ends the stream of a call.
+    public func detachStream(from call: UUID) async throws {
+        _ = try await send(Request<Nothing>(.delete, ["calls", call.uuidString, "stream"]))
+    }
+
+    /// Draws a ticket for one connection of a program that is to have no token: to a stream, or to events.
+    public func ticket() async throws -> Ticket { try await send(Request(.post, ["tickets"])) }
+
+    /// The path and query at which a program connects to a call by WebSocket.
+    ///
+    /// - Parameters:
+    ///   - sound: of the messages.
+    ///   - tap: the program only listens, in this direction; nil: it speaks.
+    ///   - ticket: lets the program in; nil: it shows a token.
+    public static func streamPath(
+        of call: UUID, sound: StreamProgram.Sound = .twilio, tap: StreamProgram.Tap? = nil, ticket: Ticket? = nil
+    ) -> String {
+        let query: [(String, String?)] = [
+            ("format", sound.format), ("encoding", sound.encoding), ("tap", tap?.rawValue), ("ticket", ticket?.ticket),
+        ]
+        return Request<Nothing>(.get, ["calls", call.uuidString, "stream"], query: query).path
+    }
 }
 
 extension HookswitchClient.Request where Answer == HookswitchClient.Snapshot {

@@ -32,6 +32,52 @@ extension HookswitchClient {
     /// The trunks, and how they are.
     public func trunks() async throws -> [Trunk] { try await send(.trunks).trunks }
 
+    /// The queues, with who waits and who is free.
+    public func queues() async throws -> [Queue] { try await send(.queues).queues }
+
+    /// A queue.
+    public func queue(_ line: String) async throws -> Queue { try await send(Request(.get, ["queues", line])) }
+
+    /// The mailboxes, with the numbers of their messages.
+    public func mailboxes() async throws -> [Mailbox] { try await send(.mailboxes).mailboxes }
+
+    /// A mailbox, with its messages.
+    public func mailbox(_ line: String) async throws -> Mailbox { try await send(Request(.get, ["mailboxes", line])) }
+
+    /// Writes the sound of a message into a file, as it comes. The message stays new.
+    ///
+    /// - Parameters:
+    ///   - message: its UUID.
+    ///   - mailbox: the number of its line.
+    ///   - file: is made, or replaced; left as it was where the sound does not come whole.
+    public func download(_ message: UUID, of mailbox: String, to file: URL) async throws {
+        let path = Request<Nothing>(.get, ["mailboxes", mailbox, "messages", message.uuidString]).path
+        var answer = try await wire.open(WireRequest(method: .get, path: path, body: nil), timeout: timeout, silence: timeout)
+        guard answer.status == 200 else { throw Problem(status: answer.status, try await answer.whole()) }
+        let part = file.appendingPathExtension("\(UUID().uuidString).part")
+        try Data().write(to: part)
+        do {
+            let handle = try FileHandle(forWritingTo: part)
+            defer { try? handle.close() }
+            while let piece = try await answer.next() { try handle.write(contentsOf: piece) }
+            guard rename(part.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        } catch {
+            try? FileManager.default.removeItem(at: part)
+            throw error
+        }
+    }
+
+    /// Marks a message as heard, or as new.
+    public func setHeard(_ isHeard: Bool = true, message: UUID, of mailbox: String) async throws {
+        let path = ["mailboxes", mailbox, "messages", message.uuidString]
+        _ = try await send(Request<Nothing>(.patch, path, MessageChange(heard: isHeard)))
+    }
+
+    /// Removes a message with its file.
+    public func delete(message: UUID, of mailbox: String) async throws {
+        _ = try await send(Request<Nothing>(.delete, ["mailboxes", mailbox, "messages", message.uuidString]))
+    }
+
     /// The webhooks, and how far each is.
     public func webhooks() async throws -> [Webhook] { try await send(.webhooks).webhooks }
 
@@ -61,6 +107,16 @@ extension HookswitchClient.Request where Answer == HookswitchClient.Recents {
 extension HookswitchClient.Request where Answer == HookswitchClient.Trunks {
     /// The trunks.
     public static var trunks: Self { Self(.get, ["trunks"]) }
+}
+
+extension HookswitchClient.Request where Answer == HookswitchClient.Queues {
+    /// The queues.
+    public static var queues: Self { Self(.get, ["queues"]) }
+}
+
+extension HookswitchClient.Request where Answer == HookswitchClient.Mailboxes {
+    /// The mailboxes.
+    public static var mailboxes: Self { Self(.get, ["mailboxes"]) }
 }
 
 extension HookswitchClient.Request where Answer == HookswitchClient.Server {

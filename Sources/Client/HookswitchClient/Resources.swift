@@ -135,6 +135,73 @@ extension HookswitchClient {
     /// The trunks, in the order of their lines.
     public struct Trunks: Codable, Hashable, Sendable { public var trunks: [Trunk] }
 
+    /// A mailbox.
+    public struct Mailbox: Codable, Hashable, Sendable {
+        /// A message that a caller has left.
+        public struct Message: Codable, Hashable, Sendable, Identifiable {
+            /// The call that it was left in.
+            public var id: UUID
+            /// The number of the caller, empty for one who is not to be known; its name; and the number that was called.
+            public var caller: String, name: String?, called: String
+            /// The moment at which it began.
+            public var received: Date
+            /// Seconds.
+            public var duration: Double
+            /// Somebody has marked it as heard.
+            public var heard: Bool
+            /// The name of its file, and the file's media type: `audio/wav` or `audio/ogg`.
+            public var file: String, type: String
+        }
+
+        /// The number and the name of its line.
+        public var line: String, name: String?
+        /// Messages that nobody has marked as heard, and the others.
+        public var new: Int, old: Int
+        /// The newest first; nil in the list of mailboxes.
+        public var messages: [Message]?
+    }
+
+    /// The mailboxes, in the order of their lines.
+    public struct Mailboxes: Codable, Hashable, Sendable { public var mailboxes: [Mailbox] }
+
+    struct MessageChange: Codable, Sendable { var heard: Bool }
+
+    /// A queue. Its counts are of calls since the start of the gateway.
+    public struct Queue: Codable, Hashable, Sendable {
+        /// A caller that waits, and the seconds since it came.
+        public struct Caller: Codable, Hashable, Sendable { public var call: UUID, waited: Double }
+
+        /// A member: the number of its line, and `free`, `ringing`, `busy` or `unavailable`.
+        public struct Member: Codable, Hashable, Sendable { public var line: String, state: String }
+
+        /// The number and the name of its line.
+        public var line: String, name: String?
+        /// `all`, `in-turn` or `longest-idle`.
+        public var strategy: String
+        /// Callers that may wait at a time, and that wait now.
+        public var length: Int, waiting: Int
+        /// The first first.
+        public var callers: [Caller]
+        public var members: [Member]
+        /// Calls that came, that a member took, that ended while they waited, and that found no place or waited too long.
+        public var entered: Int, answered: Int, abandoned: Int, overflowed: Int
+        /// Seconds that the first caller has waited; nil: nobody waits.
+        public var longestWait: Double?
+        /// Seconds that those who were answered had waited, in the mean; nil: none was.
+        public var meanWait: Double?
+    }
+
+    /// The queues, in the order of their lines.
+    public struct Queues: Codable, Hashable, Sendable { public var queues: [Queue] }
+
+    /// A ticket for one connection, which has the rights of who drew it.
+    public struct Ticket: Codable, Hashable, Sendable {
+        /// The secret. It is worth nothing once it was shown.
+        public var ticket: String
+        /// The moment from which it is worth nothing.
+        public var expires: Date
+    }
+
     /// The webhooks, in the order of the configuration.
     public struct Webhooks: Codable, Hashable, Sendable {
         public var webhooks: [Webhook]

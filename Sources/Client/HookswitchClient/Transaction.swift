@@ -79,6 +79,51 @@ extension HookswitchClient {
         var within: Double
     }
 
+    /// A program that the gateway calls, to speak in a call or to listen to it.
+    public struct StreamProgram: Encodable, Hashable, Sendable {
+        /// The form of the messages.
+        public enum Sound: Hashable, Sendable {
+            /// Those of Twilio's Media Streams: µ-law at 8 kHz.
+            case twilio
+            /// Binary messages of sound, as `l16/16000` or `opus`.
+            case raw(String)
+
+            var format: String { self == .twilio ? "twilio" : "raw" }
+            var encoding: String? { if case .raw(let encoding) = self { encoding } else { nil } }
+        }
+
+        /// The direction that a program listens to: the far end, what it hears, or both.
+        public enum Tap: String, Codable, Sendable { case `in`, out, both }
+
+        /// A field of the gateway's request.
+        public struct Header: Codable, Hashable, Sendable {
+            public var name: String, value: String
+            public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+        }
+
+        /// `ws` or `wss`.
+        public var url: String
+        public var sound: Sound
+        /// nil: the program speaks.
+        public var tap: Tap?
+        public var headers: [Header]
+
+        public init(_ url: String, sound: Sound = .twilio, tap: Tap? = nil, headers: [Header] = []) {
+            (self.url, self.sound, self.tap, self.headers) = (url, sound, tap, headers)
+        }
+
+        private enum CodingKeys: CodingKey { case url, format, encoding, tap, headers }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(url, forKey: .url)
+            try container.encode(sound.format, forKey: .format)
+            try container.encodeIfPresent(sound.encoding, forKey: .encoding)
+            try container.encodeIfPresent(tap, forKey: .tap)
+            if !headers.isEmpty { try container.encode(headers, forKey: .headers) }
+        }
+    }
+
     struct TransferForm: Encodable { var to: String }
 }
 

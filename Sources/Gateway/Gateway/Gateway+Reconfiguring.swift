@@ -28,6 +28,7 @@ extension Gateway {
         }
         accounts.adopt(wanted.lines)
         registrar.dropUsersWithoutAccount()
+        recorder.mailboxes.waiting?.reconfigure()
         trunks.reconfigure()
         journal.record(.configurationReloaded, at: self.now, change.details)
         settle()

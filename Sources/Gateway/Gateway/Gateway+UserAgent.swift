@@ -22,6 +22,9 @@ extension Gateway {
         case .message:
             messages.pass(request, over: flow, transaction)
             return true
+        case .subscribe:
+            recorder.mailboxes.waiting?.subscribe(request, over: flow, transaction)
+            return true
         case .options where isDraining:
             agent.respond(to: transaction, status: 503, headers: [(.retryAfter, Text(configuration.limits.retryAfter))], at: now)
             return true

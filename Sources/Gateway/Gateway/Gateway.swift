@@ -121,6 +121,7 @@ public final class Gateway: SignallingEndpoint {
         (dialling.legContext, ringing.wakeUps.listener) = (self, incomingCalls)
         applications.calls = ApplicationCalls(
             context, table, router, dialling, applications.queues, ringing, transfers)
+        recorder.mailboxes.waiting = MessageWaiting(context, lineTable, recorder.mailboxes, admission, registrar, userAgent)
         let listener = AgentListener(self)
         agentListener = listener
         userAgent.delegate = listener
@@ -129,6 +130,7 @@ public final class Gateway: SignallingEndpoint {
         registrar.onQuestion = { [unowned reachability] user, contact, now in reachability.ask(contact, of: user, at: now) }
         registrar.onExpiry = { [unowned log] user, contacts in log.expired(user, contacts: contacts.count) }
         registrar.onLoss = { [unowned log] user, contacts in log.lost(user, contacts: contacts.count) }
+        registrar.onUnregistered = { [unowned recorder] user in recorder.mailboxes.waiting?.unregistered(user) }
         registrar.authenticator.onWrongPassword = { [unowned admission] guess, _ in admission.note(guess) }
         router.hook = environment.routing.map(routingHook)
         if let ask = environment.ask {
@@ -157,7 +159,8 @@ public final class Gateway: SignallingEndpoint {
         agent.product = configuration.product
         if listeners.transports.contains(.tcp) { agent.longestDatagram = configuration.limits.longestDatagram }
         agent.hasTLS = listeners.transports.contains(where: \.isSecure)
-        agent.allowedMethods += [.register, .refer, .notify, .message]
+        agent.allowedMethods += [.register, .refer, .notify, .message, .subscribe]
+        agent.eventPackages = [MessageSummary.event]
         agent.supportedOptions = ["replaces", "path", "norefersub"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         return UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
@@ -357,6 +360,7 @@ public final class Gateway: SignallingEndpoint {
             ("wrong-password", authenticator.guessCount), ("throttled", authenticator.throttledCount), ("users", registrar.refusedUsers),
             ("contacts", registrar.refusedContacts), ("unreadable", agent.unreadable), ("malformed", agent.malformed),
             ("transactions", agent.transactions), ("sessions", agent.sessions), ("forks", agent.forks),
+            ("subscriptions", agent.subscriptions),
         ]
     }
 

@@ -80,7 +80,8 @@ final class Parts {
     private(set) lazy var userAgent = {
         var settings = UserAgentConfiguration()
         settings.hasTLS = listeners.transports.contains(.tls)
-        settings.allowedMethods += [.register, .refer, .notify, .message]
+        settings.allowedMethods += [.register, .refer, .notify, .message, .subscribe]
+        settings.eventPackages = [MessageSummary.event]
         settings.supportedOptions = ["replaces"]
         let agent = UserAgent(configuration: settings, network: wire, random: SeededRandom(seed: 4), hash: OpenSSLDigest.sip)
         agent.delegate = self
@@ -102,6 +103,12 @@ final class Parts {
     private(set) lazy var router = Router(context, table, trunks, registrar, userAgent, listeners, isPushing: isPushing)
     private(set) lazy var services = LineServices(context, lines, registrar)
     private(set) lazy var recorder = Recorder(context, table, userAgent, recordings)
+    private(set) lazy var messageWaiting = {
+        let waiting = MessageWaiting(context, lines, recorder.mailboxes, admission, registrar, userAgent)
+        recorder.mailboxes.waiting = waiting
+        registrar.onUnregistered = { [unowned waiting] user in waiting.unregistered(user) }
+        return waiting
+    }()
     private(set) lazy var dialling = {
         let dialling = Dialling(context, table, policy, plane, listeners, userAgent, admission)
         dialling.legContext = self
@@ -176,6 +183,14 @@ extension Parts: LegContext {
 
 extension Parts: UserAgentDelegate {
     func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) { sessions.append(session) }
+
+    func userAgent(
+        _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
+    ) -> Bool {
+        guard request.method == .subscribe else { return false }
+        messageWaiting.subscribe(request, over: flow, transaction)
+        return true
+    }
 }
 
 extension Parts: LineListener {

@@ -19,6 +19,8 @@ final class Baresip: Sendable {
         var transport = "udp"
         /// Seconds of a registration; 0: does not register.
         var registration = 3600
+        /// It asks how many messages wait for it.
+        var subscribes = false
         /// Its module for encrypted media, such as `srtp-mand` or `dtls_srtp`; nil: media in the clear.
         var encryption: String?
     }
@@ -81,6 +83,7 @@ final class Baresip: Sendable {
         module ctrl_tcp.so
         module_app account.so
         module_app menu.so
+        \(plan.subscribes ? "module_app mwi.so" : "")
         ctrl_tcp_listen 127.0.0.1:\(plan.port + 4)
 
         """

@@ -59,7 +59,7 @@ final class AuditFacts {
 
     /// The state of the event's call; a fresh one when there is none.
     private(set) var current = CallFacts()
-    private var isKnown = false
+    private(set) var isKnown = false
     private let latestMessage = AuditMessage()
     /// The event as a SIP message, unless it is none or a retransmission.
     private(set) var message: AuditMessage?
@@ -305,6 +305,11 @@ extension AuditFacts {
         case .streamStarted: (current.media.isStreamed, current.media.isStreamPaused) = (true, false)
         case .streamPaused: current.media.isStreamPaused = event.details.flag(.on)
         case .streamStopped: current.media.isStreamed = false
+        case .menuEntered: current.application.wasInMenu = true
+        case .queueEntered: current.application.queue = .waiting
+        case .queueOffered: current.application.queue = .offered
+        case .queueAnswered: current.application.queue = .answered
+        case .queueLeft, .transferred: current.application.queue = .none
         case .remoteHold: current.media.isHeldByRemote = event.details.flag(.on)
         case .mediaClosed: (current.media.isOpen, current.media.runningSince) = (false, nil)
         case .mediaReleased:

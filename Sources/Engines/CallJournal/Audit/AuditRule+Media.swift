@@ -185,8 +185,7 @@ extension AuditRule {
             switch event.kind {
             case .streamStarted:
                 if call.media.isStreamed { return "the call has a stream already" }
-                let isAnswered = call.direction == .incoming ? call.sentOK != nil : call.receivedOK
-                return isAnswered && call.media.isOpen && !call.isEnding
+                return call.isAnswered && call.media.isOpen && !call.isEnding
                     ? nil : "the call must be answered, its media open, and its end not begun, before it is streamed"
             case .streamPaused, .streamStopped: return call.media.isStreamed ? nil : "there was no stream"
             case .callEnded where call.resetAt != nil: return nil

@@ -69,6 +69,16 @@ final class CallFacts {
         var isHeldByRemote = false
     }
 
+    /// Progress of a call in the applications that it has come to.
+    struct Application {
+        /// A place in a queue. Next: `offered` when members ring, `answered` by one of them, `none` for who leaves.
+        enum Queue: Sendable { case none, waiting, offered, answered }
+
+        var queue = Queue.none
+        /// It has entered a menu.
+        var wasInMenu = false
+    }
+
     /// The line that the call counts at, and as what.
     struct Presence {
         var line: AuditFacts.Line?
@@ -108,6 +118,7 @@ final class CallFacts {
     var ended: Instant?
     var group: AuditFacts.Group?
     var media = Media()
+    var application = Application()
     var presence = Presence()
     /// Waits to be dropped.
     var lingers = false
@@ -119,6 +130,9 @@ extension CallFacts {
         actions.beganEnd || reports.ended > 0 || ended != nil || remoteEnd != nil || resetAt != nil || actions.failedStartOrAnswer
             || isRefused
     }
+
+    /// Its INVITE has had a 2xx.
+    var isAnswered: Bool { direction == .incoming ? sentOK != nil : receivedOK }
 
     /// All of it is in the journal, from its INVITE or its start on.
     var hasBegun: Bool { isWhole && (reports.incoming != .none || actions.beganStart) }

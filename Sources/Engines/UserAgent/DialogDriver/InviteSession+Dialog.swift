@@ -18,6 +18,8 @@ extension InviteSession {
         // Only whoever is in a call may have it transferred.
         case .refer: agent.respond(transaction, Refusal(403), at: now)
         case .notify: receiveNotify(request, transaction, at: now)
+        // A REFER's own subscription is not refreshed, and a call has no other.
+        case .subscribe: agent.respond(transaction, agent.refusalOfEvent, at: now)
         case .options: agent.respond(transaction, Refusal(200, headers: agent.capabilities), at: now)
         case .info where request.headers.contains("Info-Package"):
             // RFC 6086 §4.2.2: we know no package.

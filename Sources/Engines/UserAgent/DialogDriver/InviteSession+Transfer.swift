@@ -77,10 +77,10 @@ extension InviteSession {
             return
         }
         let exchange = makeExchange(.notify, at: now) {
-            $0.headers.append(.event, transfer.isFirst ? "refer" : "refer;id=" + Text(transfer.sequence))
-            $0.headers.append(.subscriptionState, status < 200 ? "active;expires=180" : "terminated;reason=noresource")
-            $0.headers.append(.contentType, "message/sipfrag;version=2.0")
-            $0.body = Array(("SIP/2.0 " + Text(status) + " " + (phrase ?? Message.reasonPhrase(status)) + "\r\n").bytes)
+            $0.notify(
+                transfer.isFirst ? "refer" : "refer;id=" + Text(transfer.sequence),
+                status < 200 ? .active(seconds: 180) : .terminated(.noresource), contentType: "message/sipfrag;version=2.0",
+                body: Array(("SIP/2.0 " + Text(status) + " " + (phrase ?? Message.reasonPhrase(status)) + "\r\n").bytes))
         }
         // A failure ends the subscription (RFC 6665 §4.2.2), and not the dialog (RFC 5057 §5.1).
         exchange?.start(at: now) { [self] outcome, _ in
@@ -175,7 +175,7 @@ extension InviteSession {
     /// RFC 3515 §2.4.5. What belongs to no REFER of ours gets 481.
     func receiveNotify(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
         guard let event = request.headers[.event], event.lowercased.hasPrefix("refer") else {
-            return agent.respond(transaction, Refusal(489, headers: [(.allowEvents, "refer")]), at: now)
+            return agent.respond(transaction, agent.refusalOfEvent, at: now)
         }
         guard transferLimit != nil else { return agent.respond(transaction, Refusal(481), at: now) }
         agent.respond(transaction, Refusal(200), at: now)

@@ -48,12 +48,15 @@ extension UserAgent {
         if let session { noteUse(of: flow, by: session) }
         session?.trace(.received, request, retransmission: false, at: now)
         let isLate = session == nil && latePracks.take(request, at: now)
-        if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil || isLate) {
+        let subscription = request.to.tag.flatMap { subscriptions[$0] }.flatMap { $0.matches(request) ? $0 : nil }
+        if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil || subscription != nil || isLate) {
             // Nothing is kept of a stranger.
             session == nil ? answerOnce(transaction, refusal, request, at: now) : respond(transaction, refusal, at: now)
         } else if let session {
             session.receive(request, transaction, over: flow, at: now)
             awaitUser(transaction, at: now)
+        } else if let subscription {
+            subscription.receive(request, transaction, over: flow, at: now)
         } else {
             respond(transaction, Refusal(200), at: now)
         }
@@ -159,6 +162,7 @@ extension UserAgent {
     private func refusal(of request: Message, over flow: Flow, isKnownDialog: Bool) -> Refusal? {
         guard configuration.allowedMethods.contains(request.method) else { return refusalOfMethod(request.method) }
         guard isKnownDialog else { return Refusal(481) }
+        if request.method == .subscribe, !knowsEvent(of: request) { return refusalOfEvent }
         // RFC 3891 §3.
         if request.method != .invite, request.headers.contains(.replaces) { return Refusal(400, reason: "Replaces Outside Of INVITE") }
         if request.to.tag == nil {
@@ -182,12 +186,22 @@ extension UserAgent {
         return Refusal(480, headers: [(.warning, "380 " + agent + " \"SIPS Not Allowed\"")])
     }
 
-    /// The refusal of a method that is not allowed. We know no events but those that a REFER makes (RFC 6665 §8.3.1, RFC 3903 §6).
+    /// The refusal of a method that is not allowed. Nobody publishes events here (RFC 3903 §6).
     private func refusalOfMethod(_ method: Method) -> Refusal {
         switch method {
-        case .subscribe, .publish: Refusal(489, headers: [(.allowEvents, "refer"), (.allow, allowed)])
+        case .subscribe, .publish: refusalOfEvent
         default: Refusal(405, headers: [(.allow, allowed)])
         }
+    }
+
+    /// The refusal of an event that we do not know (RFC 6665 §8.3.1).
+    var refusalOfEvent: Refusal {
+        Refusal(489, headers: [(.allowEvents, Self.list(["refer"] + configuration.eventPackages)), (.allow, allowed)])
+    }
+
+    private func knowsEvent(of request: Message) -> Bool {
+        guard let package = request.eventPackage else { return false }
+        return configuration.eventPackages.contains { $0.equalsIgnoringCase(package) }
     }
 
     /// RFC 4028 §9.

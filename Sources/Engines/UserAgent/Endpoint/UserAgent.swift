@@ -31,6 +31,8 @@ public final class UserAgent {
     var unmerged: [MergeKey: ServerTransactionID] = [:]
     /// By local tag.
     var sessions: [Text: InviteSession] = [:]
+    /// Subscriptions of peers, by local tag.
+    var subscriptions: [Text: EventSubscription] = [:]
     /// Sessions that have ended since the start. When it has changed, an object that keeps something of sessions looks for what may go.
     public internal(set) var endedSessions: UInt64 = 0
     var registrations: [ObjectIdentifier: Registration] = [:]
@@ -71,7 +73,7 @@ public final class UserAgent {
         branchPrefix = Text(Array(Via.magicCookie.bytes) + Self.hexadecimal(self.random.next(), digits: 8))
     }
 
-    private static func list(_ elements: [Text]) -> Text { Text(Array(elements.map(\.bytes).joined(separator: [0x2C, 0x20]))) }
+    static func list(_ elements: [Text]) -> Text { Text(Array(elements.map(\.bytes).joined(separator: [0x2C, 0x20]))) }
 
     /// Takes one whole message as it came over the flow. Whatever the bytes are, it neither traps nor grows without bound.
     public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
@@ -204,6 +206,8 @@ public final class UserAgent {
         public var originals = 0
         /// Registrations of ours.
         public var registrations = 0
+        /// Subscriptions of peers.
+        public var subscriptions = 0
         /// Alarms that are set.
         public var timers = 0
 
@@ -219,6 +223,8 @@ public final class UserAgent {
         public var malformed: UInt64 = 0
         /// Requests above the greatest number of transactions, and INVITEs above that of sessions: 503.
         public var transactions: UInt64 = 0, sessions: UInt64 = 0
+        /// SUBSCRIBEs above the greatest number of subscriptions: 503.
+        public var subscriptions: UInt64 = 0
         /// Responses of more forks of one INVITE than are followed.
         public var forks: UInt64 = 0
 
@@ -231,7 +237,7 @@ public final class UserAgent {
         var counts = Counts()
         (counts.sessions, counts.registrations, counts.timers) = (sessions.count, registrations.count, alarms.count)
         (counts.clientTransactions, counts.serverTransactions) = (clientTransactions.count, serverTransactions.count)
-        counts.originals = unmerged.count
+        (counts.originals, counts.subscriptions) = (unmerged.count, subscriptions.count)
         return counts
     }
 }

@@ -13,12 +13,17 @@ public struct UserAgentConfiguration {
     /// timer). A
     /// Require with any other tag is answered 420.
     public var supportedOptions: [Text] = []
+    /// Event packages that peers may subscribe to, besides that of REFER; the delegate gets the SUBSCRIBEs. They need `.subscribe` among the
+    /// methods.
+    public var eventPackages: [Text] = []
     /// Sessions are refreshed, and end when they are not (RFC 4028); nil: they last until somebody ends them.
     public var sessionTimer: SessionTimer.Policy?
     /// When our provisional responses wait for a PRACK (RFC 3262).
     public var reliability = Reliability.whenRequired
     /// INVITEs beyond so many sessions are answered 503 with Retry-After.
     public var maximumSessions = 20_000
+    /// SUBSCRIBEs beyond so many subscriptions are answered 503 with Retry-After.
+    public var maximumSubscriptions = 20_000
     /// Requests beyond so many server transactions are answered 503 without making one.
     public var maximumTransactions = 200_000
     /// Requests longer than this go over TCP instead of UDP, and over UDP after all where nobody takes the connection (RFC 3261 §18.1.1);

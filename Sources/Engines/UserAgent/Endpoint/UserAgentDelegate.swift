@@ -18,7 +18,7 @@ public protocol UserAgentDelegate: AnyObject {
     /// Any other request outside of a dialog whose method is allowed: REGISTER, OPTIONS, MESSAGE ...
     ///
     /// - Returns: true when it was answered, or will be, through `agent.respond(to:…)`; false for the default answer:
-    ///   200 to OPTIONS, 405 to others.
+    ///   200 to OPTIONS, 405 to others. A SUBSCRIBE may be accepted by `EventSubscription.accept`.
     func userAgent(
         _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
     ) -> Bool

@@ -65,6 +65,8 @@ public final class Registrar {
     public var onExpiry: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     /// Contacts of a user went with the connection that alone led to them; with those that are left.
     public var onLoss: ((_ user: Text, _ contacts: [Contact]) -> Void)?
+    /// Nothing is registered of a user any more, for whatever reason.
+    public var onUnregistered: ((_ user: Text) -> Void)?
     private let configuration: RegistrarConfiguration
     private let accounts: any AccountDirectory
     private var users: [Text: User] = [:]
@@ -256,6 +258,7 @@ public final class Registrar {
             usersOverWebSocket[connection]?.remove(user)
             if usersOverWebSocket[connection]?.isEmpty == true { usersOverWebSocket[connection] = nil }
         }
+        onUnregistered?(user)
     }
 }
 

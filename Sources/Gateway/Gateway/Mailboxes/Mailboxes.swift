@@ -8,6 +8,8 @@ final class Mailboxes {
     /// Messages that the list of a line has; the files of older ones stay.
     static let limit = 1_000
 
+    /// Tells telephones of what changes; nil: nobody is told.
+    var waiting: MessageWaiting?
     private let context: GatewayContext
     private let lines: LineTable
     private let writer: RecordingWriter?
@@ -52,6 +54,13 @@ final class Mailboxes {
         if list.count > Self.limit, let oldest = list.popLast() { context.store?.keep(.noMessage(line: oldest.line, id: oldest.id)) }
         messages[message.line] = list
         context.store?.keep(.message(message))
+        waiting?.changed(message.line)
+    }
+
+    /// The numbers of messages that are new, and that were heard.
+    func counts(ofLine number: Text) -> (new: Int, heard: Int) {
+        let messages = messages[number.description] ?? [], heard = messages.count(where: \.isHeard)
+        return (messages.count - heard, heard)
     }
 
     // MARK: Outside
@@ -73,6 +82,7 @@ final class Mailboxes {
         message.isHeard = isHeard
         messages[line]?[index] = message
         context.store?.keep(.message(message))
+        waiting?.changed(line)
         return true
     }
 
@@ -84,12 +94,13 @@ final class Mailboxes {
         }
         writer?.remove(message.path)
         context.store?.keep(.noMessage(line: line, id: id))
+        waiting?.changed(line)
         return true
     }
 }
 
 extension LineConfiguration {
-    fileprivate var takesMessages: Bool {
+    var takesMessages: Bool {
         if case .application(let application) = endpoint { application.kind.takesMessages } else { false }
     }
 }

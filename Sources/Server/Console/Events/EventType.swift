@@ -50,6 +50,13 @@ public enum EventType: String, CaseIterable, Sendable {
     case lineDoNotDisturb = "line.dnd"
     case lineBlocked = "line.blocked"
     case mailboxMessage = "mailbox.message"
+    case menuEntered = "menu.entered"
+    case menuChoice = "menu.choice"
+    case menuFailed = "menu.failed"
+    case queueEntered = "queue.entered"
+    case queueOffered = "queue.offered"
+    case queueAnswered = "queue.answered"
+    case queueLeft = "queue.left"
     case trunkState = "trunk.state"
     case hookAsked = "hook.asked"
     case hookAnswered = "hook.answered"
@@ -110,6 +117,8 @@ extension EventType {
         .registerRefused: .lineRegistrationRefused, .registerExpired: .lineUnregistered, .doNotDisturbChanged: .lineDoNotDisturb,
         .blockListChanged: .lineBlocked, .mailboxMessage: .mailboxMessage, .trunkState: .trunkState, .auditViolation: .violation,
         .streamStarted: .streamStarted, .streamPaused: .streamPaused, .streamStopped: .streamStopped,
+        .menuEntered: .menuEntered, .menuChoice: .menuChoice, .menuFailed: .menuFailed, .queueEntered: .queueEntered,
+        .queueOffered: .queueOffered, .queueAnswered: .queueAnswered, .queueLeft: .queueLeft,
         .hookAsked: .hookAsked, .hookAnswered: .hookAnswered, .hookDefaulted: .hookDefaulted,
     ]
 }

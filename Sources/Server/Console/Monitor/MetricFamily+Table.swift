@@ -24,6 +24,7 @@ extension MetricFamily {
         ("legs", { $0.now.legs }), ("bridges", { $0.now.bridges }), ("calls", { $0.now.calls }), ("gateway-timers", { $0.now.timers }),
         ("dialogs", { $0.now.agent.sessions }), ("client-transactions", { $0.now.agent.clientTransactions }),
         ("server-transactions", { $0.now.agent.serverTransactions }), ("requests", { $0.now.agent.originals }),
+        ("subscriptions", { $0.now.agent.subscriptions }),
         ("trunk-registrations", { $0.now.agent.registrations }), ("signalling-timers", { $0.now.agent.timers }),
         ("media-legs", { $0.now.media.legs }), ("media-running", { $0.now.media.started }), ("media-sockets", { $0.now.media.sockets }),
         ("media-timers", { $0.now.media.timers }), ("connections", { $0.transports.connections }),
@@ -116,6 +117,7 @@ extension MetricFamily {
         .init(name: "transactions", meaning: "more transactions than there is room for"),
         .init(name: "sessions", meaning: "more dialogs than there is room for"),
         .init(name: "forks", meaning: "more early dialogs of one call than there is room for"),
+        .init(name: "subscriptions", meaning: "more subscriptions than there is room for"),
     ]
 
     private static let media: [MetricFamily] = [

@@ -94,6 +94,9 @@ struct LineKey: Sendable {
         LineKey("mailbox", "{ … }", .unset("the defaults below"), "the limits of messages of `application: record`"),
         LineKey("mailbox.maximum", "seconds|none", .value("180"), "the longest message: it ends, and so does the call"),
         LineKey("mailbox.silence-end", "seconds|none", .value("none"), "so long a silence (below -50 dBFS) ends the message and the call"),
+        LineKey(
+            "mailbox.owners", "[numbers]", .unset("nobody"),
+            "lines with devices whose telephones show how many messages wait (SUBSCRIBE, `message-summary`)"),
         LineKey("mailbox.minimum", "seconds", .value("1"), "a message with less sound than that leaves no file"),
     ]
 

@@ -138,7 +138,7 @@ extension LineReader {
 
 /// A line that another one names, and where.
 struct LineReference {
-    enum Kind { case line, mailbox, trunk, member }
+    enum Kind { case line, mailbox, trunk, member, owner }
 
     let number: Text
     let kind: Kind
@@ -152,11 +152,12 @@ struct LineReference {
             let others = lines.keys.filter { $0 != line }.map(\.description)
             throw fail("\(number) is no line\(SpellingSuggestion.hint(for: number.description, among: others))")
         }
-        guard number != line else { throw fail("names its own line; 'repeat' plays a prompt again") }
+        guard number != line || kind == .owner else { throw fail("names its own line; 'repeat' plays a prompt again") }
         switch (kind, found.endpoint) {
-        case (.trunk, .trunk), (.member, .devices), (.member, .trunk): break
+        case (.trunk, .trunk), (.member, .devices), (.member, .trunk), (.owner, .devices): break
         case (.trunk, _): throw fail("line \(number) is no trunk")
         case (.member, _): throw fail("line \(number) has no devices and is no trunk")
+        case (.owner, _): throw fail("line \(number) has no devices")
         case (.mailbox, .application(let application)) where application.name == "record": break
         case (.mailbox, _): throw fail("line \(number) takes no messages; a mailbox is a line with 'application: record'")
         case (.line, .trunk): throw fail("line \(number) is a trunk: { trunk: \(number), number: … }")

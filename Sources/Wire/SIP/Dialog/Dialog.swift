@@ -1,6 +1,6 @@
 import Primitives
 
-/// The relation of two user agents that an INVITE makes: RFC 3261 §12.
+/// The relation of two user agents that an INVITE or a SUBSCRIBE makes: RFC 3261 §12, RFC 6665 §4.4.1.
 ///
 /// A value without transactions: it says which requests belong to it and what our next request in it looks like.
 public struct Dialog: Sendable {
@@ -31,7 +31,7 @@ public struct Dialog: Sendable {
     /// Made over TLS with a sips URI, so that every request in it must use TLS.
     public let isSecure: Bool
 
-    /// The dialog of an INVITE that was received (§12.1.1). Nil without a SIP URI for Contact, which an INVITE must have, and with a
+    /// The dialog of an INVITE or SUBSCRIBE that was received (§12.1.1). Nil without a SIP URI for Contact, which an INVITE must have, and with a
     /// Record-Route that names no proxy; a caller of RFC 2543, which its Via tells, is called back at its From instead.
     /// - Parameters:
     ///   - localTag: the tag that our responses carry.

@@ -213,6 +213,26 @@ extension Message {
     }
 }
 
+extension Message {
+    /// The name in Event, without its parameters (RFC 6665 §8.2.1); nil without one.
+    public var eventPackage: Text? {
+        headers[.event].map { Text($0.bytes.prefix { $0 != UInt8(ascii: ";") }).trimmed }
+    }
+
+    /// Makes a request a NOTIFY about this event (RFC 6665 §4.2.2).
+    /// - Parameters:
+    ///   - event: as the subscriber wrote it, with its `id`.
+    ///   - state: the state of the subscription.
+    ///   - contentType: the type of the body.
+    ///   - body: what is told.
+    public mutating func notify(_ event: Text, _ state: Subscription.State, contentType: Text, body: [UInt8]) {
+        headers.append(.event, event)
+        headers.append(.subscriptionState, state.text)
+        headers.append(.contentType, contentType)
+        self.body = body
+    }
+}
+
 extension Method {
     /// Whether a 2xx to it can make a dialog (RFC 3261 §12.1, RFC 6665, RFC 3515).
     var makesDialog: Bool {
