@@ -110,6 +110,7 @@ import Testing
         "trunk.headers.remove": (Self.headers, "remove: [X-A]"), "trunk.headers.set": (Self.headers, "set: { X-A: b }"),
         "mailbox": (Self.record, "mailbox: { maximum: 60 }"), "mailbox.maximum": (Self.mailbox, "maximum: 60"),
         "mailbox.silence-end": (Self.mailbox, "silence-end: 5"), "mailbox.minimum": (Self.mailbox, "minimum: 0"),
+        "mailbox.owners": (Self.mailbox, "owners: [\"2\"]"),
         "menu": ("application: menu, WHAT", "menu: { prompt: FOLDER/tone.wav, choices: { \"1\": hang-up } }"),
         "menu.greeting": (Self.menu, "greeting: FOLDER/tone.wav"),
         "menu.prompt": ("application: menu, menu: { choices: { \"1\": hang-up }, WHAT }", "prompt: FOLDER/tone.wav"),
