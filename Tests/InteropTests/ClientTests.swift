@@ -3,7 +3,7 @@ import Testing
 
 extension Talks {
     /// Clients of other kinds talk to a baresip that has PCMU in the clear: what one says is what the other hears.
-    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct ClientTests {
+    @Suite(.serialized, .furtherTriesForTornSound, .timeLimit(.minutes(30))) struct ClientTests {
         private static let lines = [
             #"{ number: "1001", password: secret-1001, name: Alice, srtp: optional }"#,
             #"{ number: "1002", password: secret-1002, name: Bob }"#,

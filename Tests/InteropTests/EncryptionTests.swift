@@ -3,7 +3,7 @@ import Testing
 extension Talks {
     /// One baresip encrypts and the other does not: speech both ways, and nothing to be read on the encrypted side, as the kernel's capture
     /// shows.
-    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct EncryptionTests {
+    @Suite(.serialized, .furtherTriesForTornSound, .timeLimit(.minutes(30))) struct EncryptionTests {
         static func lines(_ first: String, _ second: String) -> [String] {
             [
                 #"{ number: "1001", password: secret-1001, name: Alice, \#(first) }"#,

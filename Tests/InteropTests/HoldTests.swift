@@ -4,7 +4,7 @@ import Testing
 
 extension Talks {
     /// Hold and resume between two baresips, from either side, with a capture of all that passes.
-    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct HoldTests {
+    @Suite(.serialized, .furtherTriesForTornSound, .timeLimit(.minutes(30))) struct HoldTests {
         enum Side: String, CaseIterable { case caller, callee }
 
         @Test(arguments: Side.allCases)

@@ -4,7 +4,7 @@ import Testing
 
 extension Strains {
     /// The telephone of the web console in Debian's Chromium (`Scenarios/phone.py`). Its screenshots stay in `.build/screenshots`.
-    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct PhoneTests {
+    @Suite(.serialized, .furtherTriesForTornSound, .timeLimit(.minutes(30))) struct PhoneTests {
         private struct Stage {
             let gateway: Gateway, port: UInt16
 

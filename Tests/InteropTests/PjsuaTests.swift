@@ -3,7 +3,7 @@ import Testing
 
 extension Talks {
     /// pjsip's telephone and a baresip that has PCMU in the clear.
-    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct PjsuaTests {
+    @Suite(.serialized, .furtherTriesForTornSound, .timeLimit(.minutes(30))) struct PjsuaTests {
         /// Codec, encryption, transport.
         typealias FlowLabel = (codec: String, encryption: String, transport: String)
 

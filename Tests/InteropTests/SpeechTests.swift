@@ -3,7 +3,7 @@ import Testing
 
 extension Talks {
     /// baresip to baresip through the gateway: what one says is what the other hears.
-    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct SpeechTests {
+    @Suite(.serialized, .furtherTriesForTornSound, .timeLimit(.minutes(30))) struct SpeechTests {
         static let codecs = ["opus", "pcmu", "pcma", "g722"]
 
         @Test(arguments: codecs)

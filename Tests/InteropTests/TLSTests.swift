@@ -3,7 +3,7 @@ import Testing
 
 extension Calls {
     /// Calls over TLS with baresip, and what openssl's own client sees of us.
-    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct TLSTests {
+    @Suite(.serialized, .furtherTriesForTornSound, .timeLimit(.minutes(30))) struct TLSTests {
         @Test func `two baresips talk over TLS, and signalling is nowhere else`() async throws {
             let gateway = try await Gateway.start(.init(tls: []))
             let pair = try await Pair.start(at: gateway, codecs: ["pcmu"], callerTransport: "tls", calleeTransport: "tls")

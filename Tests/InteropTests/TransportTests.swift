@@ -3,7 +3,7 @@ import Testing
 
 extension Calls {
     /// Calls over TCP and IPv6.
-    @Suite(.serialized, .secondTryForTornSound, .timeLimit(.minutes(30))) struct TransportTests {
+    @Suite(.serialized, .furtherTriesForTornSound, .timeLimit(.minutes(30))) struct TransportTests {
         @Test(arguments: [Sipp.Transport.tcp, .tcpPerCall], ["127.0.0.1", "::1"])
         func `twenty calls over TCP`(transport: Sipp.Transport, host: String) async throws {
             try await Self.echoCalls(transport, host)

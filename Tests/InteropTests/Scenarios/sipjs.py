@@ -108,7 +108,8 @@ def calls():
 
 def called():
     begin("1002")
-    caller = subprocess.Popen([hookswitch, "call", "1002", "--server", address, "--from", "1003", "--password", "secret-1003", "--duration", "4"], stdout=subprocess.PIPE, text=True)
+    # Long enough for a microphone that begins seconds late, as it does on a busy machine.
+    caller = subprocess.Popen([hookswitch, "call", "1002", "--server", address, "--from", "1003", "--password", "secret-1003", "--duration", "8"], stdout=subprocess.PIPE, text=True)
     told("received")
     do("user.answer()")
     told("answered")
