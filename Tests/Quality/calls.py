@@ -201,30 +201,37 @@ def score(said, heard, band):
     return pesq(rate, padded, aligned, band)
 
 
-def start_gateway(folder, program):
-    ports = free_ports(160)
-    sip, trunk = ports, ports + 4
+def serve(folder, program, sip, media, lines):
+    """hookswitch serve on loopback, once it is ready."""
     with open(f"{folder}/hookswitch.yaml", "w") as file:
         file.write(f"""domain: 127.0.0.1
 sip:
   udp: ["127.0.0.1:{sip}"]
 media:
-  ports: {ports + 60}-{ports + 119}
+  ports: {media}-{media + 59}
   codecs: [opus, g722, pcmu, pcma, l16/16000]
 access:
   guests: ["127.0.0.0/8"]
 lines:
-  - {{ number: "2000", trunk: {{ host: "127.0.0.1:{trunk}" }} }}
+{lines}
 data: {folder}/data
 """)
-    log = open(f"{folder}/gateway.log", "w")
-    serving = subprocess.Popen([program, "serve", "--config", f"{folder}/hookswitch.yaml"], stdout=log, stderr=log)
+    with open(f"{folder}/gateway.log", "w") as log:
+        serving = subprocess.Popen([program, "serve", "--config", f"{folder}/hookswitch.yaml"], stdout=log, stderr=log)
     for _ in range(100):
         with open(f"{folder}/gateway.log") as file:
             if "is ready" in file.read():
-                return serving, (sip, trunk, ports + 120)
+                return serving
         time.sleep(0.1)
+    serving.kill()
     sys.exit(f"hookswitch serve did not start: {open(f'{folder}/gateway.log').read()}")
+
+
+def start_gateway(folder, program):
+    ports = free_ports(160)
+    sip, trunk = ports, ports + 4
+    line = f'  - {{ number: "2000", trunk: {{ host: "127.0.0.1:{trunk}" }} }}'
+    return serve(folder, program, sip, ports + 60, line), (sip, trunk, ports + 120)
 
 
 def main():

@@ -8,7 +8,7 @@ import Foundation
 public class ConversationAction: @unchecked Sendable {
     /// Stages of an action's life.
     public enum State: Hashable, Sendable {
-        /// Nobody has asked for it, or the system asks for it and it is not complete.
+        /// No request was made for it, or the system asks for it and it is not complete.
         case idle
         /// The app has asked for it by `perform`, and it is not complete.
         case running

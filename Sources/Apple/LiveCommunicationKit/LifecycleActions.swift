@@ -3,7 +3,7 @@ import Foundation
 
 /// Call somebody. Fulfilled when the invitation has been sent.
 public final class StartConversationAction: ConversationAction, @unchecked Sendable {
-    /// Whom to call. A telephone call has one other side: the first is called.
+    /// The parties to call. A telephone call has one other side: the first is called.
     public let handles: [Handle]
     /// Whether there is to be video. Here there is sound alone.
     public let isVideo: Bool
