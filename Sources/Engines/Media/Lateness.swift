@@ -53,3 +53,28 @@ public struct Lateness: Hashable, Sendable {
         return UInt64(step % 16 + 17) << octave
     }
 }
+
+extension Lateness: Codable {
+    private enum CodingKeys: CodingKey { case greatest, steps }
+
+    /// Steps that nothing is in are left out: pairs of a step and its count.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(greatest.wholeNanoseconds, forKey: .greatest)
+        try container.encode(steps.indices.filter { steps[$0] > 0 }.map { [UInt64($0), steps[$0]] }, forKey: .steps)
+    }
+
+    /// - Throws: for steps that there are not.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        greatest = .nanoseconds(max(0, try container.decode(Int64.self, forKey: .greatest)))
+        for pair in try container.decode([[UInt64]].self, forKey: .steps) {
+            guard pair.count == 2, pair[0] < UInt64(steps.count), pair[1] < 1 << 40 else {
+                throw DecodingError.dataCorruptedError(forKey: .steps, in: container, debugDescription: "no step of a lateness")
+            }
+            steps[Int(pair[0])] = pair[1]
+        }
+        count = steps.reduce(0, +)
+    }
+}

@@ -11,7 +11,8 @@ import Foundation
         abstract: "A SIP/RTP gateway that sets media up only after answer and takes it down only after end.",
         version: version,
         subcommands: [
-            Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Torture.self, Demo.self, AuditCommand.self,
+            Serve.self, Check.self, Call.self, Answer.self, Load.self, Agent.self, Doctor.self, Probe.self, Torture.self, Demo.self,
+            AuditCommand.self,
             CallsCommand.self, LadderCommand.self, WitnessCommand.self, TraceCommand.self, Ping.self, App.self, Reference.self,
         ],
         groupedSubcommands: [
@@ -34,7 +35,7 @@ import Foundation
         var arguments = Array(CommandLine.arguments.dropFirst())
         do {
             try checkCommand(arguments)
-            arguments = try ScenarioFile.expand(SecurityFlag.completed(NegativeValues.joined(SettingFlags.expand(arguments))))
+            arguments = try expanded(arguments)
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch let error as Failure {
@@ -51,6 +52,11 @@ import Foundation
             complain("\(message(for: error)) (see '\(help(for: arguments))')")
             Foundation.exit(ExitStatus.usage.rawValue)
         }
+    }
+
+    /// The arguments with every shorthand written out, and those of a scenario's file among them.
+    static func expanded(_ arguments: [String]) throws -> [String] {
+        try ScenarioFile.expand(SecurityFlag.completed(NegativeValues.joined(SettingFlags.expand(arguments))))
     }
 
     /// A file or socket of ours must not get the number of a standard file that was closed (`>&-`): what is printed would go into it.

@@ -9,13 +9,9 @@ extension LiveLoad.Outcome {
     ///   - slo: what it has to keep.
     ///   - findsKnee: whether the steps are judged one by one, and the last that held is told.
     public func report(_ run: LoadReport.Run, plan: LoadPlan, slo: ServiceLevel?, findsKnee: Bool) -> LoadReport? {
-        guard var evidence else { return nil }
+        guard let validity = agents.isEmpty ? validity(plan: plan, findsKnee: findsKnee) : Validity(agents, of: plan) else { return nil }
         let tally = state.tally, steps = plan.arrivals.steps.count > 1 ? steps(plan, slo) : []
-        evidence.askedRate = plan.arrivals.steps.count == 1 ? plan.arrivals.steps.first?.rate : nil
-        evidence.arriving = arriving(plan)
-        evidence.judgesRate = !findsKnee
-        if findsKnee { evidence.calls = state.stepCallLateness.values.reduce(Lateness(), +) }
-        let validity = Validity(evidence), knee = findsKnee ? LoadReport.Knee(steps) : nil
+        let knee = findsKnee ? LoadReport.Knee(steps) : nil
         // A search goes on until a term fails: what counts is the step that it has found.
         let verdicts = knee.map { knee in (steps.last { $0.rate == knee.lastKept } ?? steps.first)?.slo ?? [] } ?? slo?.verdicts(on: tally)
         return LoadReport(
@@ -25,7 +21,17 @@ extension LiveLoad.Outcome {
             findings: Self.findings(tally) + lateCalls(), slo: Self.judged(verdicts ?? [], validity), steps: steps, knee: knee,
             leaks: leaks,
             series: LoadSeries.points(of: state.calls), calls: state.calls.sorted { $0.number < $1.number },
-            callsLeftOut: state.callsLeftOut)
+            callsLeftOut: state.callsLeftOut, agents: agents.isEmpty ? nil : agents)
+    }
+
+    /// Whether what this process has done can be believed; nil where no call was begun.
+    public func validity(plan: LoadPlan, findsKnee: Bool) -> Validity? {
+        guard var evidence else { return nil }
+        evidence.askedRate = plan.arrivals.steps.count == 1 ? plan.arrivals.steps.first?.rate : nil
+        evidence.arriving = arriving(plan)
+        evidence.judgesRate = !findsKnee
+        if findsKnee { evidence.calls = state.stepCallLateness.values.reduce(Lateness(), +) }
+        return Validity(evidence)
     }
 
     /// A term that failed may be the tool's own fault; one that passed at another rate than the one that was asked for says nothing.

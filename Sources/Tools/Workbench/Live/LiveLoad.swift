@@ -35,6 +35,11 @@ public final class LiveLoad: Sendable {
         public var evidence: ValidityEvidence?
         /// Sockets, ports, timers and memory that were not given back.
         public var leaks: LeakReport
+        /// The agents that made it; empty where this process did.
+        public var agents: [LoadReport.Agent] = []
+        /// The calls whose figures are kept, in the order in which they were judged.
+        public var calls: [CallFigures] { state.calls }
+        public var figures: LoadFigures { LoadFigures(state) }
     }
 
     private let plan: LoadPlan
@@ -63,6 +68,26 @@ public final class LiveLoad: Sendable {
     /// Begins no more, hangs up, and lets `run` return.
     public func stop() { phone.stop() }
 
+    /// The first call may begin, where the plan waits for this and all is registered.
+    public func go() { phone.post { client, now in client.go(at: now) } }
+
+    /// Begins no more; what is up goes on to its end.
+    public func endArrivals() { phone.post { client, now in client.endArrivals(at: now) } }
+
+    /// Goes back to a step of the plan, and forgets what was found in it; does nothing where the run is over.
+    public func runAgain(_ step: Int) {
+        guard plan.arrivals.steps.indices.contains(step), phone.ask({ client, now in client.runAgain(step, at: now) }) == true else {
+            return
+        }
+        ledger.forget(from: step)
+    }
+
+    /// All that is added up so far. Waits for the judge where a step is over that it has not judged.
+    public var figures: LoadFigures {
+        if ledger.read({ $0.steps.count < $0.stepsOver }) { return LoadFigures(ledger.settle()) }
+        return ledger.read { LoadFigures($0) }
+    }
+
     /// Waits for the end. `watch` is called about every `interval`, from this thread.
     public func run(every interval: Duration = .seconds(1), watch: (LoadSnapshot) -> Void) -> Outcome {
         var mostPorts = 0, search = level.map(KneeSearch.init), stepsOver = 0, trend = MemoryTrend(allowance: Self.allowance)
@@ -81,10 +106,8 @@ public final class LiveLoad: Sendable {
 
     private func follow(_ decision: KneeSearch.Decision) {
         switch decision {
-        case .end: phone.post { client, now in client.endArrivals(at: now) }
-        case .again(let step):
-            guard phone.ask({ client, now in client.runAgain(step, at: now) }) == true else { return }
-            ledger.forget(from: step)
+        case .end: endArrivals()
+        case .again(let step): runAgain(step)
         }
     }
 
@@ -174,7 +197,7 @@ extension LoadTally {
         "mos_in_p5", "failed")
 
     /// The figures that are told of a run while it lasts.
-    fileprivate var figuresOfNow: [String: Double?] {
+    var figuresOfNow: [String: Double?] {
         Dictionary(uniqueKeysWithValues: Self.shown.map { ($0.name, value(of: $0.quantity)) })
     }
 }

@@ -18,6 +18,8 @@ public struct ArrivalPlan: Hashable, Sendable {
     public var steps: [Step]
     /// Independent of each other, as people call, instead of one every so often.
     public var isPoisson: Bool
+    /// The part of the time between two calls, 0 to below 1, by which the first call of each step comes later; means nothing to calls by chance.
+    public var phase = 0.0
 
     /// - Parameter steps: empty for no calls at all.
     public init(steps: [Step], isPoisson: Bool = false) { (self.steps, self.isPoisson) = (steps, isPoisson) }
@@ -47,8 +49,9 @@ public struct ArrivalSchedule: Sendable {
 
     /// - Parameter seed: the same one gives the same times.
     public init(_ plan: ArrivalPlan, seed: UInt64) {
-        (self.plan, random, next) = (plan, SeededRandom(seed: seed), 0)
-        if plan.steps.isEmpty { next = nil } else if plan.isPoisson { advance() }
+        (self.plan, random, next) = (plan, SeededRandom(seed: seed), nil)
+        if !plan.steps.isEmpty { next = first(0) }
+        if plan.isPoisson, next != nil { leaveSteps() }
     }
 
     /// When the next call begins, after the beginning; nil when no more are to come.
@@ -57,20 +60,30 @@ public struct ArrivalSchedule: Sendable {
     /// The next call begins: on to the one after it.
     public mutating func advance() {
         guard let now = next else { return }
-        var time = now + gap(plan.steps[step].rate)
-        while let length = plan.steps[step].time, time >= stepBegan + length.inSeconds - 1e-9 {
+        next = now + gap(plan.steps[step].rate)
+        leaveSteps()
+    }
+
+    /// Goes on with the step that the next call lies in.
+    private mutating func leaveSteps() {
+        while let time = next, let length = plan.steps[step].time, time >= stepBegan + length.inSeconds - 1e-9 {
             guard step + 1 < plan.steps.count else { return next = nil }
             stepBegan += length.inSeconds
             step += 1
-            time = stepBegan + (plan.isPoisson ? gap(plan.steps[step].rate) : 0)
+            next = stepBegan + first(step)
         }
-        next = time
+    }
+
+    /// From the beginning of a step to its first call.
+    private mutating func first(_ step: Int) -> Double {
+        let gap = gap(plan.steps[step].rate)
+        return plan.isPoisson ? gap : plan.phase * gap
     }
 
     /// Goes on with the first call of a step, which begins at a time after the beginning.
     mutating func go(to step: Int, at time: Duration) {
         (self.step, stepBegan) = (step, time.inSeconds)
-        next = stepBegan + (plan.isPoisson ? gap(plan.steps[step].rate) : 0)
+        next = stepBegan + first(step)
     }
 
     private mutating func gap(_ rate: Double) -> Double {

@@ -36,9 +36,10 @@ extension LoadClient {
 
     func call(due: Instant, at now: Instant) {
         numbers += 1
-        let kind = plan.mix.draw(using: &random), hold = plan.hold.draw(using: &random), number = numbers
-        let (caller, target, callee) = parties(number)
-        let listens = isToListen(number) && kind != .cancel && kind != .busy
+        let kind = plan.mix.draw(using: &random), hold = plan.hold.draw(using: &random), ordinal = numbers
+        let number = plan.share?.number(ofCall: ordinal) ?? ordinal
+        let (caller, target, callee) = parties(ordinal)
+        let listens = isToListen(ordinal) && kind != .cancel && kind != .busy
         let signed = listens ? number : 0
         let signatures = (SoundSignature(run: run, call: signed, side: .caller), SoundSignature(run: run, call: signed, side: .callee))
         let script = plan.script ?? script(kind, hold, signatures.0, listens: listens)
@@ -55,10 +56,7 @@ extension LoadClient {
             open[number]?.loaded.upAtBeginning = listened
             listened.insert(number)
         }
-        progress.begun += 1
-        progress.mostActive = max(progress.mostActive, open.count)
-        progress.lateness.note(now - due)
-        windowLateness.note(now - due)
+        noteBegun(late: now - due)
         do throws(MediaError) {
             try phone.call(
                 target, as: caller, headers: plan.marksCalls ? [(Self.header, tag(number))] : [], script: script, timeout: plan.timeout,
@@ -75,22 +73,30 @@ extension LoadClient {
         progress.active = open.count
     }
 
+    private func noteBegun(late lateness: Duration) {
+        progress.begun += 1
+        progress.mostActive = max(progress.mostActive, open.count)
+        progress.lateness.note(lateness)
+        windowLateness.note(lateness)
+    }
+
     /// Accounts call each other in pairs: the first half of them the second, in turn.
-    private func parties(_ number: UInt32) -> (caller: PhoneIdentity, target: URI, callee: Text) {
+    private func parties(_ ordinal: UInt32) -> (caller: PhoneIdentity, target: URI, callee: Text) {
         let pairs = plan.accounts.count / 2
         if let target = plan.target {
-            let caller = plan.accounts.isEmpty ? phone.identity : identity(of: plan.accounts[Int(number - 1) % plan.accounts.count])
+            let caller = plan.accounts.isEmpty ? phone.identity : identity(of: plan.accounts[Int(ordinal - 1) % plan.accounts.count])
             return (caller, target, target.user ?? .empty)
         }
-        let place = Int(number - 1) % max(1, pairs), caller = identity(of: plan.accounts[place]), callee = plan.accounts[pairs + place].user
+        let place = Int(ordinal - 1) % max(1, pairs), caller = identity(of: plan.accounts[place]),
+            callee = plan.accounts[pairs + place].user
         return (caller, URI(user: callee, host: phone.identity.domain), callee)
     }
 
-    private func isToListen(_ number: UInt32) -> Bool {
+    private func isToListen(_ ordinal: UInt32) -> Bool {
         switch plan.listening {
         case .upTo(let limit): listened.count < limit
         case .share(let share):
-            (Double(number) * share).rounded(.down) > (Double(number - 1) * share).rounded(.down) || (number == 1 && share > 0)
+            (Double(ordinal) * share).rounded(.down) > (Double(ordinal - 1) * share).rounded(.down) || (ordinal == 1 && share > 0)
         }
     }
 

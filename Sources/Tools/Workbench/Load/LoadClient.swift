@@ -90,7 +90,7 @@ public final class LoadClient: PhoneClient {
     /// Registers the accounts, if there are any, and then begins calls.
     public func start(at now: Instant) {
         waiting = plan.accounts.reversed()
-        guard !waiting.isEmpty else { return begin(at: now) }
+        guard !waiting.isEmpty else { return becomeReady(at: now) }
         registersUntil = plan.registrationTimeout.map { now + $0 }
         for _ in 0..<Self.registrationsAtOnce { registerNext(at: now) }
     }
@@ -194,7 +194,7 @@ extension LoadClient {
             progress.registered += 1
             onEvent?(.registered(seconds: seconds), now)
             registerNext(at: now)
-            if progress.registered == plan.accounts.count { begin(at: now) }
+            if progress.registered == plan.accounts.count { becomeReady(at: now) }
         case .failed(let status, let response, let retry):
             let words = response == nil ? phone.unanswered(status, over: phone.identity.flow).words : nil
             let failure = RegistrationFailure(status: response == nil ? nil : status, words: words)
@@ -213,6 +213,16 @@ extension LoadClient {
         registersUntil = nil
         let late = plan.accounts.first.map { " of \($0.user)" } ?? ""
         if progress.phase == .registering { finish("the registration\(late) failed: no answer in time", at: now) }
+    }
+
+    private func becomeReady(at now: Instant) {
+        progress.isReady = true
+        if !plan.waitsForStart { begin(at: now) }
+    }
+
+    /// The first call may begin, where the plan waits for this and all is registered.
+    public func go(at now: Instant) {
+        if progress.isReady, progress.phase == .registering { begin(at: now) }
     }
 
     private func begin(at now: Instant) {

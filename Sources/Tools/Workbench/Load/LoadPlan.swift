@@ -125,6 +125,10 @@ public struct LoadPlan: Sendable {
     public var tellsLegs = false
     /// The same one makes the same calls.
     public var seed: UInt64 = 1
+    /// The part of a greater load that this plan is; nil: it is a whole one.
+    public internal(set) var share: LoadShare?
+    /// When all is registered, the first call waits until the run is told to go.
+    public var waitsForStart = false
 
     /// One call a second, of ten seconds each.
     public init() {}

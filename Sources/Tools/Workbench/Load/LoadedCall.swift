@@ -37,7 +37,7 @@ public struct LoadedCall: Sendable {
 }
 
 /// The progress of a run.
-public struct LoadProgress: Hashable, Sendable {
+public struct LoadProgress: Codable, Hashable, Sendable {
     /// Phases of a run.
     public enum Phase: String, Codable, Hashable, Sendable { case registering, running, ending, over }
 
@@ -45,6 +45,8 @@ public struct LoadProgress: Hashable, Sendable {
     public var phase = Phase.registering
     /// Accounts that are registered, of all that are to be.
     public var registered = 0, accounts = 0
+    /// All that is to be registered is, and the first call waits for the word.
+    public var isReady = false
     /// Calls: begun, up now, up at most, answered, and over.
     public var begun = 0, active = 0, mostActive = 0, answered = 0, over = 0
     /// Not begun, because so many were there already.

@@ -18,6 +18,9 @@ struct StepJudge {
     private var over: [(figures: CallFigures, ended: Duration)] = []
     private var closed: [StepWindow] = []
 
+    /// - Parameter steps: the tallies of steps that others have judged.
+    init(_ steps: [Int: LoadTally] = [:]) { self.steps = steps }
+
     /// - Parameter ended: after the beginning of the run. Where its window is closed already, the call is added to that step: an end that
     ///   was not passed on, and a
     ///   BYE that was not answered, are known seconds later.

@@ -35,6 +35,11 @@ public struct Distribution: Sendable {
     /// The steps of the histogram: up to which value, and how many.
     public var steps: [Step] { histogram.recordedValues().map { Step(upTo: Double($0.value) / 1_000, count: $0.count) } }
 
+    /// Adds the values of another one, which so are known to three digits.
+    mutating func add(_ other: Distribution) { for step in other.histogram.recordedValues() { add(step.count, of: step.value) } }
+
+    private mutating func add(_ count: UInt64, of thousandths: UInt64) { _ = histogram.record(thousandths, count: count) }
+
     /// A step of the histogram.
     public struct Step: Codable, Hashable, Sendable {
         /// The greatest value in it, in the unit of the metric.
@@ -55,6 +60,26 @@ public struct Distribution: Sendable {
         @ExplicitNull public var p95: Double?
         @ExplicitNull public var p99: Double?
         public var max: Double
+    }
+}
+
+extension Distribution: Codable {
+    /// Pairs of a value in thousandths of the unit, and its count.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(histogram.recordedValues().map { [$0.value, $0.count] })
+    }
+
+    /// - Throws: for what is no pair of a value and a count.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        self.init()
+        for pair in try container.decode([[UInt64]].self) {
+            guard pair.count == 2, pair[0] < 1 << 42, pair[1] < 1 << 40 else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "no pair of a value and a count")
+            }
+            add(pair[1], of: pair[0])
+        }
     }
 }
 

@@ -140,6 +140,23 @@ public struct LoadReport: Codable, Sendable {
         var isKnown: Bool { !isToolsOwn && firstNotOffered == nil && firstNotMeasured == nil }
     }
 
+    /// One of the agents that made the run.
+    public struct Agent: Codable, Hashable, Sendable {
+        /// The name by which it was called, as `10.0.0.7:9467`.
+        public var name: String
+        /// Calls that it began.
+        public var begun: Int
+        /// Seconds, from its first call on.
+        public var elapsed: Double
+        /// Whether its part can be believed; nil where it has not told.
+        public var validity: Validity?
+        public var machine: MachineDescription?
+        /// Seconds after the beginning at which it answered no more; nil: it answered to the end.
+        public var lostAfter: Double?
+        /// Why it could not go on; nil where it did.
+        public var failure: String?
+    }
+
     /// The form of this report.
     public var schema = LoadReport.schema
     /// The run that was ordered.
@@ -170,6 +187,8 @@ public struct LoadReport: Codable, Sendable {
     public var calls: [CallFigures]
     /// Calls that `calls` has no room for.
     public var callsLeftOut: Int
+    /// Nil where the tool itself made the calls.
+    public var agents: [Agent]?
 
     /// Whether every term passed; true where there are none.
     public var isSLOKept: Bool { slo.allSatisfy { $0.state == .passed } }

@@ -1,5 +1,5 @@
 /// The sums over many calls, added up as the calls end. A value; the same for a whole run and for one step of it.
-public struct LoadTally: Sendable {
+public struct LoadTally: Codable, Sendable {
     /// Calls that are over.
     public private(set) var calls = 0
     /// Calls that got a 200.
@@ -55,6 +55,21 @@ public struct LoadTally: Sendable {
         addValues(of: call)
     }
 
+    /// Adds the calls of another tally: none of them is in this one.
+    mutating func add(_ other: LoadTally) {
+        (calls, answered, unheard) = (calls + other.calls, answered + other.answered, unheard + other.unheard)
+        (listened, retransmissions) = (listened + other.listened, retransmissions + other.retransmissions)
+        (talkTime, notBegun) = (talkTime + other.talkTime, notBegun + other.notBegun)
+        (packetsSent, packetsReceived) = (packetsSent &+ other.packetsSent, packetsReceived &+ other.packetsReceived)
+        outcomes.merge(other.outcomes, uniquingKeysWith: +)
+        kinds.merge(other.kinds, uniquingKeysWith: +)
+        statuses.merge(other.statuses, uniquingKeysWith: +)
+        encryption.merge(other.encryption, uniquingKeysWith: +)
+        sharing.merge(other.sharing, uniquingKeysWith: +)
+        for (kind, found) in other.findings { findings[kind, default: FoundCalls()].add(found) }
+        for (metric, values) in other.distributions { distributions[metric, default: Distribution()].add(values) }
+    }
+
     /// Only what was measured of a call, which does not count as one.
     mutating func addValues(of call: CallFigures) {
         for metric in LoadMetric.allCases {
@@ -96,7 +111,7 @@ public struct LoadTally: Sendable {
 }
 
 /// The calls that a finding was made with. The first are kept.
-public struct FoundCalls: Sendable {
+public struct FoundCalls: Codable, Sendable {
     static let kept = 1_000
 
     /// Number of calls.
@@ -121,6 +136,14 @@ public struct FoundCalls: Sendable {
         if numbers.count < Self.kept { numbers.append(number) }
         first = first ?? finding
         for consequence in Set((finding.consequences ?? []).map(\.kind)) { consequences[consequence, default: 0] += 1 }
+    }
+
+    /// Adds other calls that the same was found in.
+    mutating func add(_ other: FoundCalls) {
+        (count, first) = (count + other.count, first ?? other.first)
+        numbers += other.numbers.prefix(max(0, Self.kept - numbers.count))
+        directions.formUnion(other.directions)
+        consequences.merge(other.consequences, uniquingKeysWith: +)
     }
 
     /// `every 50th call`, where three or more lie so; nil otherwise.

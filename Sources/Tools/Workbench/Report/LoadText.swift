@@ -11,14 +11,17 @@ public enum LoadText {
         var lines = ["valid        \(validity.isValid ? "yes" : doubt)"]
         lines += validity.reasons.map { "             ! \($0)" }
         if let rate = rate(validity.rate) { lines.append("rate         \(rate)") }
-        lines.append("lateness     \(late("packets", validity.packetLateness)); \(late("calls", validity.callLateness))")
+        lines.append(
+            "lateness     \(late("packets", validity.packetLateness)); \(late("calls", validity.callLateness))\(report.agents == nil ? "" : ", of the latest agent")"
+        )
         if let punctuality = validity.punctuality { lines.append("on schedule  \(punctuality.text)") }
         let busy = validity.machineProcessor.map { ", machine \(Number.text($0)) % busy" } ?? ""
         let cores = validity.cores.counted("core", "cores")
         lines.append(
             "processor    the tool \(Number.text(validity.ownProcessor)) % of one of \(cores)\(busy); sends at \(validity.priority) priority"
         )
-        lines.append("machine      \(report.machine.text)")
+        if report.agents == nil { lines.append("machine      \(report.machine.text)") }
+        lines += (report.agents ?? []).map { "agent        \($0.text)" }
         let dropped =
             validity.droppedReceiving.map { "\($0) dropped on receipt, \(validity.droppedSending ?? 0) on sending" }
             ?? "the kernel does not tell"
@@ -147,5 +150,17 @@ public enum LoadText {
         func megabytes(_ bytes: UInt64) -> String { Number.text(Double(bytes) / 1_048_576) }
         let trend = figures.perCall.map { ", \(Number.text($0 / 1_024)) kB with every call" } ?? ", too short for a trend"
         return "\(name) \(megabytes(before)) MB before, \(megabytes(after)) after\(trend)"
+    }
+}
+
+extension LoadReport.Agent {
+    /// `10.0.0.7:9467: 500 calls in 60 s, valid; 4 cores, 8 GB`.
+    public var text: String {
+        let late = validity?.packetLateness?.text("packet", from: 0).map { ", \($0)" } ?? ""
+        let state =
+            lostAfter.map { "lost after \(Number.text($0)) s" } ?? failure
+            ?? (validity.map { $0.isValid ? "valid" : "not valid" } ?? "not known")
+        return "\(name): \(begun.counted("call", "calls")) in \(Number.text(elapsed)) s, \(state)\(late)"
+            + (machine.map { "; \($0.text)" } ?? "")
     }
 }

@@ -25,7 +25,7 @@ public struct ServiceLevel: Hashable, Sendable {
     public enum Comparison: String, Hashable, Sendable, CaseIterable { case atMost = "<=", atLeast = ">=", below = "<", above = ">" }
 
     /// In percent of the calls.
-    public enum Share: String, Hashable, Sendable, CaseIterable {
+    public enum Share: String, Codable, Hashable, Sendable, CaseIterable {
         case failed, refused, oneWay = "one_way", silent, crossTalk = "cross_talk", encrypted, ser, seer, isa, scr
     }
 

@@ -42,12 +42,12 @@ public struct Validity: Codable, Hashable, Sendable {
         public var isKept: Bool
     }
 
-    public private(set) var isValid: Bool
+    public internal(set) var isValid: Bool
     /// The same by its name of before.
-    public private(set) var isBelievable: Bool
+    public internal(set) var isBelievable: Bool
     /// Whether faults may be held against the target: nothing of the tool's was late or lost. A rate that was not kept takes nothing
     /// from that, for the calls that were let in are the luckier ones.
-    public private(set) var blamesTarget: Bool
+    public internal(set) var blamesTarget: Bool
     /// Why it is not valid.
     public var reasons: [String]
     /// Further notes that a reader must know.

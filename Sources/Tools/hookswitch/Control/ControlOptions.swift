@@ -45,7 +45,7 @@ struct ControlOptions: ParsableArguments {
             throw Failure.usage("--server takes an address as http://127.0.0.1:8080 or https://gateway.example.net, got '\(server)'")
         }
         if authority != nil, url.scheme != "https" { throw Failure.usage("--authority goes with --server https://…, got '\(server)'") }
-        let token = try tokenFile.map(Self.token)
+        let token = try tokenFile.map { try Self.token(in: $0) }
         do throws(HookswitchClient.ConnectionError) {
             return try HookswitchClient(server: url, token: token, authorities: authority)
         } catch {
@@ -65,13 +65,14 @@ struct ControlOptions: ParsableArguments {
         return parts.url
     }
 
-    private static func token(in path: String) throws -> String {
+    /// - Parameter option: the option that names the file.
+    static func token(in path: String, option: String = "--token-file") throws -> String {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw Failure.usage("--token-file \(path): cannot be read")
+            throw Failure.usage("\(option) \(path): cannot be read")
         }
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw Failure.usage("--token-file \(path): there is no token in it")
+            throw Failure.usage("\(option) \(path): there is no token in it")
         }
         return token
     }

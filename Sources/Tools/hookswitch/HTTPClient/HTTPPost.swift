@@ -37,16 +37,18 @@ struct HTTPPost {
     ///   - trust: whose certificates an `https` address may show; nil only for `http`.
     ///   - timeout: of connecting, each write and each read, in seconds.
     ///   - name: of the peer, for failures.
+    ///   - longest: the longest content of an answer that is read, in bytes.
     ///   - fields: of the request, beside the usual ones.
     init(
         _ address: URL, trusting trust: TLSContexts? = nil, timeout: TimeInterval, to name: String = "the push service",
-        fields: [(name: String, value: String)] = [("Content-Type", "application/json")]
+        longest: Int = 65_536, fields: [(name: String, value: String)] = [("Content-Type", "application/json")]
     ) {
+        longestAnswer = longest
         (self.address, self.trust, self.timeout, self.name, self.fields) = (address, trust, timeout, name, fields)
     }
 
     /// The longest content of an answer that is read, in bytes.
-    private static let longestAnswer = 65_536
+    private let longestAnswer: Int
 
     /// The status of the answer; its content is not read.
     func send(_ body: Data) throws(Failure) -> Int {
@@ -57,7 +59,7 @@ struct HTTPPost {
     /// The whole answer.
     func ask(_ body: Data) throws(Failure) -> (status: Int, content: Data) {
         var wire = try connected()
-        let answer = try exchange(body, over: &wire) { $0 <= Self.longestAnswer }.answer
+        let answer = try exchange(body, over: &wire) { $0 <= longestAnswer }.answer
         return (answer.status, answer.content)
     }
 
@@ -73,7 +75,7 @@ struct HTTPPost {
     }
 
     private func ask(_ body: Data, over wire: consuming BlockingWire, _ kept: KeptConnection) throws(Failure) -> Answer {
-        let (answer, isKept) = try exchange(body, over: &wire, keeps: true) { $0 <= Self.longestAnswer }
+        let (answer, isKept) = try exchange(body, over: &wire, keeps: true) { $0 <= longestAnswer }
         if isKept { kept.keep(wire, to: origin) }
         return answer
     }
@@ -273,7 +275,7 @@ private struct BlockingWire: ~Copyable {
 
     /// nil at the end of the connection.
     private func get() throws(Failure) -> [UInt8]? {
-        var piece = [UInt8](repeating: 0, count: 4_096)
+        var piece = [UInt8](repeating: 0, count: 16_384)
         let count = recv(socket, &piece, piece.count, 0)
         guard count >= 0 else { throw Failure(description: "\(name) does not answer", cause: Self.cause) }
         return count == 0 ? nil : Array(piece[..<count])

@@ -64,7 +64,8 @@ extension LoadOptions {
     /// The first thing that was typed and would go for nothing.
     private var notForCalibration: String? {
         let values = [
-            ("a target", target ?? scenarioTarget), ("--accounts", accounts), ("--ramp", pace.ramp), ("--server", phone.server),
+            ("a target", target ?? scenarioTarget), ("--accounts", accounts), ("--agents", agents.agents), ("--ramp", pace.ramp),
+            ("--server", phone.server),
             ("--mix", mix),
             ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--talk-time", talkTime), ("--hold", hold),
             ("--listen", listen),

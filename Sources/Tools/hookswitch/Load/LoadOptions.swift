@@ -80,6 +80,8 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The same number makes the same calls (default: by chance; the report has it).", valueName: "n"))
     var seed: UInt64?
 
+    @OptionGroup(title: "From which machines") var agents: AgentOptions
+
     @OptionGroup(title: "Where the results go") var results: ResultOptions
 }
 

@@ -27,19 +27,38 @@ struct LoadOrder {
     var web: SocketAddress?
     /// For the report.
     var targetText: String
+    /// The machines that make the calls; nil: this one.
+    var agents: [AgentLink]?
     /// For the echo that a calibration calls; nil: none.
     var echoPorts: ClosedRange<UInt16>?
 }
 
 extension LoadOptions {
+    /// - Parameter share: the part of the load that this machine makes, as an agent; nil: it makes all, or the agents do.
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
-    func order() throws -> LoadOrder {
+    func order(of share: LoadShare? = nil) throws -> LoadOrder {
         let outputs = try LoadOutputs(
             json: results.json, csv: results.csv, junit: results.junit, html: results.html, stream: results.stream)
+        let links = try agents.links()
         if calibrate { return try calibrationOrder(outputs) }
         let baseline = try earlierReport()
         let metrics = try address(results.metrics, "--metrics", example: 9465), web = try address(results.web, "--web", example: 8090)
         let place = try place()
+        var plan = try plan(to: place)
+        // Of several agents each makes one.
+        if dryRun { plan.calls = share?.count ?? links?.count ?? 1 }
+        let level = try slo.map(Self.level)
+        try checkTogether(plan, level)
+        if let links { _ = try part(0, of: links.count, plan) }
+        if let share { plan = try part(share.index, of: share.count, plan) }
+        let settings = try links == nil ? settings(place, &plan) : agentsSettings(place)
+        return LoadOrder(
+            plan: plan, settings: settings, slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid,
+            isWitnessed: witness, outputs: outputs, baseline: baseline, metrics: metrics, web: web,
+            targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts", agents: links)
+    }
+
+    private func plan(to place: CallTarget) throws -> LoadPlan {
         var plan = LoadPlan()
         plan.accounts = try accountList()
         plan.target = place.uri.user == nil ? nil : place.uri
@@ -55,7 +74,10 @@ extension LoadOptions {
             throw Failure.usage("--both-ends needs --local ADDRESS:PORT, or --accounts: where do the calls come back to?")
         }
         try shape(&plan)
-        let level = try slo.map(Self.level)
+        return plan
+    }
+
+    private func checkTogether(_ plan: LoadPlan, _ level: ServiceLevel?) throws {
         if plan.mix.percent[.busy] ?? 0 > 0, !plan.playsBothEnds {
             throw Failure.usage("--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends")
         }
@@ -64,12 +86,7 @@ extension LoadOptions {
         }
         if findKnee, dryRun { throw Failure.usage("--dry-run and --find-knee exclude each other: one call has no knee") }
         if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
-        let settings = try settings(place, &plan)
         if witness, targetJournal == nil { throw Failure.usage("--witness needs --target-journal: what are the sockets held against?") }
-        return LoadOrder(
-            plan: plan, settings: settings, slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid,
-            isWitnessed: witness, outputs: outputs, baseline: baseline, metrics: metrics, web: web,
-            targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 
     /// Each value by itself, without ports and files.

@@ -4,12 +4,28 @@ import Runtime
 import Synchronization
 import Workbench
 
+/// Makes a load: this process with sockets of its own, or agents on other machines. Thread-safe.
+protocol LoadRunner: AnyObject, Sendable {
+    /// Waits for the end. `watch` is called about every `interval`, from this thread.
+    func run(every interval: Duration, watch: (LoadSnapshot) -> Void) -> LiveLoad.Outcome
+    /// Begins no more, hangs up, and lets `run` return.
+    func stop()
+    /// The report's charts of the calls that are over so far.
+    func charts(_ level: ServiceLevel?) -> LoadCharts
+}
+
+extension LiveLoad: LoadRunner {}
+
 /// A load from the first registration to the report.
 struct LoadRun {
     private let order: LoadOrder
     private let reporter: ProgressReporter
+    /// The command as it was typed, for agents.
+    private let words: [String]
 
-    init(_ order: LoadOrder, reporter: ProgressReporter) { (self.order, self.reporter) = (order, reporter) }
+    init(_ order: LoadOrder, words: [String] = Array(CommandLine.arguments.dropFirst()), reporter: ProgressReporter) {
+        (self.order, self.words, self.reporter) = (order, words, reporter)
+    }
 
     /// SIGINT and SIGTERM end it early; a later one ends the process.
     func perform() throws -> LoadReport {
@@ -42,13 +58,12 @@ struct LoadRun {
         }
         withExtendedLifetime(signals) {}
         let reason = tlsFailure.withLock { $0 }.map { ": TLS: \($0)" } ?? ""
-        if let failure = outcome.failure, outcome.evidence == nil { throw Failure.cannotRun(failure + reason) }
         let run = LoadReport.Run(
             command: Self.command, target: order.targetText, transport: "\(order.settings.transport)", version: Hookswitch.version,
             began: began.formatted(.iso8601),
             elapsed: Double(outcome.elapsed.wholeMilliseconds) / 1_000, wasStopped: stopped.withLock { $0 }, seed: order.plan.seed)
         guard var report = outcome.report(run, plan: order.plan, slo: order.slo, findsKnee: order.findsKnee) else {
-            throw Failure.cannotRun("no call was begun")
+            throw Failure.cannotRun(outcome.failure.map { $0 + reason } ?? "no call was begun")
         }
         if let error = tlsFailure.withLock({ $0 }) { report.validity.notes.append("TLS: \(error)") }
         if let process { report.leaks?.add(process.settled()) }
@@ -73,11 +88,17 @@ struct LoadRun {
         return LeakReport(outcome)
     }
 
-    private func start(_ order: LoadOrder, onTLSFailure: @escaping @Sendable (TLSError) -> Void) throws -> LiveLoad {
+    private func start(_ order: LoadOrder, onTLSFailure: @escaping @Sendable (TLSError) -> Void) throws -> any LoadRunner {
+        let level = order.findsKnee ? order.slo : nil
+        if let agents = order.agents {
+            let options = Array(try Hookswitch.expanded(words).dropFirst())
+            return try AgentsLoad(
+                agents, arguments: AgentArguments.forAgents(options, seed: order.plan.seed), endingWhenBroken: level)
+        }
         var settings = order.settings
         settings.onTLSFailure = onTLSFailure
         do throws(LivePhoneError) {
-            return try LiveLoad(order.plan, settings: settings, endingWhenBroken: order.findsKnee ? order.slo : nil)
+            return try LiveLoad(order.plan, settings: settings, endingWhenBroken: level)
         } catch { throw Failure.cannotRun(error.description) }
     }
 

@@ -71,13 +71,23 @@ public struct LoadCharts: Sendable {
     public init() {}
 }
 
+extension LoadCharts {
+    /// Charts of calls that are over so far. Takes time in proportion to them: to be made on no lane.
+    ///
+    /// - Parameters:
+    ///   - figures: of all of them.
+    ///   - calls: those that are known one by one.
+    ///   - level: whose terms are drawn.
+    public init(_ figures: LoadFigures, calls: [CallFigures], _ level: ServiceLevel?) {
+        overTime = LoadPage.qualityPlots(LoadSeries.points(of: calls), level)
+        cumulative = LoadPage.distributions(figures.tally.histograms, level)
+    }
+}
+
 extension LiveLoad {
     /// The report's charts of the calls that are over so far. Takes time in proportion to them: to be called from no lane.
     public func charts(_ level: ServiceLevel?) -> LoadCharts {
-        let (calls, tally) = ledger.read { ($0.calls, $0.tally) }
-        var charts = LoadCharts()
-        charts.overTime = LoadPage.qualityPlots(LoadSeries.points(of: calls), level)
-        charts.cumulative = LoadPage.distributions(tally.histograms, level)
-        return charts
+        let (calls, figures) = ledger.read { ($0.calls, LoadFigures($0)) }
+        return LoadCharts(figures, calls: calls, level)
     }
 }

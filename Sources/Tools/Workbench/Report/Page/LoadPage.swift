@@ -20,7 +20,7 @@ public enum LoadPage {
         <h1>Load on \(Markup.escaped(report.run.target))</h1>
         <p class="quiet">\(Markup.escaped(report.run.began)) · hookswitch \(Markup.escaped(report.run.version)) · <code>\(Markup.escaped(report.run.command))</code><br>\(Markup.escaped(report.machine.text))</p>
         \(banner(report.verdict))
-        \(validity(report.validity))
+        \(validity(report.validity, report.agents ?? []))
         <h2>Calls</h2>
         \(tiles(report))
         \(findings(report))
@@ -64,7 +64,7 @@ public enum LoadPage {
         return "<p class=\"banner \(style)\">verdict: \(Markup.escaped(verdict.text))</p>"
     }
 
-    private static func validity(_ validity: Validity) -> String {
+    private static func validity(_ validity: Validity, _ agents: [LoadReport.Agent]) -> String {
         func late(_ late: Validity.Late?) -> String {
             guard let late else { return "not measured" }
             let known = late.p99.map { "p99 \(Number.text($0)) ms, " } ?? late.p95.map { "p95 \(Number.text($0)) ms, " } ?? ""
@@ -72,6 +72,7 @@ public enum LoadPage {
         }
         var items =
             validity.reasons.map { "<li class=\"no\">\(Markup.escaped($0))</li>" } + validity.notes.map { "<li>\(Markup.escaped($0))</li>" }
+        items += agents.map { "<li>Agent \(Markup.escaped($0.text)).</li>" }
         items.append("<li>Packets of the tool were late by \(late(validity.packetLateness)); calls by \(late(validity.callLateness)).</li>")
         if let punctuality = validity.punctuality {
             items.append("<li>On schedule to the millisecond \(Markup.escaped(punctuality.text)).</li>")
