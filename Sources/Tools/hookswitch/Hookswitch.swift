@@ -13,7 +13,7 @@ import Foundation
         subcommands: [
             Serve.self, Check.self, Call.self, Answer.self, Load.self, Agent.self, Doctor.self, Probe.self, Torture.self, Demo.self,
             AuditCommand.self,
-            CallsCommand.self, LadderCommand.self, WitnessCommand.self, TraceCommand.self, Ping.self, App.self, Reference.self,
+            CallsCommand.self, LadderCommand.self, WitnessCommand.self, Verify.self, TraceCommand.self, Ping.self, App.self, Reference.self,
         ],
         groupedSubcommands: [
             CommandGroup(

@@ -5,7 +5,8 @@ import Workbench
 enum AgentArguments {
     /// Options with a value that belong to the tool that orders: its files, what it asks beside the run, and the agents themselves.
     private static let ownValues: Set<String> = [
-        "--agents", "--agent-token-file", "--agent-ca", "--json", "--csv", "--junit", "--html", "--baseline", "--stream", "--metrics",
+        "--agents", "--agent-token-file", "--agent-ca", "--json", "--bundle", "--csv", "--junit", "--html", "--baseline", "--stream",
+        "--metrics",
         "--web",
         "--target-journal", "--target-pid", "--scenario", "--seed",
     ]
@@ -39,7 +40,8 @@ enum AgentArguments {
             ("--json", results.json != nil), ("--csv", results.csv != nil), ("--junit", results.junit != nil),
             ("--html", results.html != nil),
             ("--baseline", results.baseline != nil), ("--stream", results.stream != nil), ("--metrics", results.metrics != nil),
-            ("--web", results.web != nil), ("--target-journal", options.targetJournal != nil), ("--target-pid", options.targetPid != nil),
+            ("--web", results.web != nil), ("--bundle", results.bundle != nil), ("--target-journal", options.targetJournal != nil),
+            ("--target-pid", options.targetPid != nil),
             ("--witness", options.witness), ("--scenario", options.scenario != nil), ("--calibrate", options.calibrate),
             ("--agents", options.agents.agents != nil), ("--local", options.phone.local != nil),
         ]

@@ -29,6 +29,7 @@ struct CallsCommand: ExplainedCommand {
               hookswitch calls data/journal.jsonl --status busy,4xx --from 1001
               hookswitch calls data/journal.jsonl --follow
               hookswitch calls data/journal.jsonl --json --last 1
+              hookswitch calls data/journal.jsonl --call 3f2a --bundle call.tar
               hookswitch calls --data data
             """)
 
@@ -48,6 +49,11 @@ struct CallsCommand: ExplainedCommand {
     @Option(help: ArgumentHelp("The last so many of them (default: all).", valueName: "n")) var last: Int?
     @Flag(help: "Only calls that failed, or in which something went wrong.") var failed = false
     @Flag(help: "A line also for each leg that the gateway made for a call.") var legs = false
+    @Option(
+        help: ArgumentHelp(
+            "Write these calls and their part of the journal into one archive, for 'hookswitch verify' (default: not written).",
+            valueName: "file"))
+    var bundle: String?
     @Flag(name: [.short, .long], help: "Go on as the journal grows, also over rotations.") var follow = false
     @Flag(help: "Print one JSON object a line.") var json = false
 
@@ -55,12 +61,18 @@ struct CallsCommand: ExplainedCommand {
 
     func run() throws {
         guard !files.isEmpty else {
-            guard from == nil, to == nil, status == nil, since == nil, call == nil, last == nil, !failed, !legs, !follow else {
+            guard from == nil, to == nil, status == nil, since == nil, call == nil, last == nil, bundle == nil, !failed, !legs, !follow
+            else {
                 throw Failure.usage("name a journal file: calls that are up are listed whole")
             }
             return try control.show(.calls(), isJSON: json) { $0.calls.map(\.text) }
         }
         let listing = try listing()
+        if let bundle {
+            guard !follow else { throw Failure.usage("--bundle and --follow exclude each other: a bundle is of calls that are over") }
+            let file = try ReportFile(try bundle.named(by: "--bundle"))
+            return try CallsBundle(listing).write(files, into: file)
+        }
         try follow ? listing.follow(files) : listing.list(files)
     }
 

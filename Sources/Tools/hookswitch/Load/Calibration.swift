@@ -70,7 +70,7 @@ extension LoadOptions {
             ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--talk-time", talkTime), ("--hold", hold),
             ("--listen", listen),
             ("--target-journal", targetJournal), ("--baseline", results.baseline), ("--metrics", results.metrics),
-            ("--web", results.web),
+            ("--web", results.web), ("--bundle", results.bundle),
         ]
         let flags = [
             ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", pace.poisson),

@@ -126,6 +126,12 @@ struct ResultOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Write the verdicts as JUnit XML (default: not written).", valueName: "file"))
     var junit: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write all evidence into one archive, for 'hookswitch verify': the report, --target-journal and --witness (default: not written).",
+            valueName: "file"))
+    var bundle: String?
+
     @Option(help: ArgumentHelp("Write one page with plots (default: not written).", valueName: "file"))
     var html: String?
 

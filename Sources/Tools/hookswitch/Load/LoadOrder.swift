@@ -38,7 +38,7 @@ extension LoadOptions {
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
     func order(of share: LoadShare? = nil) throws -> LoadOrder {
         let outputs = try LoadOutputs(
-            json: results.json, csv: results.csv, junit: results.junit, html: results.html, stream: results.stream)
+            json: results.json, csv: results.csv, junit: results.junit, html: results.html, stream: results.stream, bundle: results.bundle)
         let links = try agents.links()
         if calibrate { return try calibrationOrder(outputs) }
         let baseline = try earlierReport()

@@ -9,13 +9,17 @@ struct LoadOutputs {
     /// The destination of lines while the run lasts; nil: none.
     private(set) var stream: StreamPlace?
 
+    /// The archive of the evidence; nil: none.
+    private(set) var bundle: ReportFile?
+
     /// - Throws: exit code 3 for a place where nothing can be written, before the run and not after it.
-    init(json: String?, csv: String?, junit: String?, html: String?, stream: String? = nil) throws {
+    init(json: String?, csv: String?, junit: String?, html: String?, stream: String? = nil, bundle: String? = nil) throws {
         try add(json, of: "--json", Self.json)
         try add(csv, of: "--csv") { LoadCSV.text($0) }
         try add(junit, of: "--junit") { LoadJUnit.text($0) }
         try add(html, of: "--html") { LoadPage.text($0) }
         if let path = try stream?.named(by: "--stream") { self.stream = try place(of: path) }
+        if let path = try bundle?.named(by: "--bundle") { self.bundle = try archive(at: path) }
         let printed = files.count(where: { $0.file == nil }) + (self.stream?.file == nil && self.stream != nil ? 1 : 0)
         if printed > 1 { throw Failure.usage("only one report can go to standard output") }
     }
@@ -27,6 +31,15 @@ struct LoadOutputs {
             throw Failure.usage("--stream: another report goes to '\(path)' already, and would be lost")
         }
         return StreamPlace(file: file)
+    }
+
+    private func archive(at path: String) throws -> ReportFile {
+        guard path != "-" else { throw Failure.usage("--bundle takes a file: an archive is nothing for standard output") }
+        let file = try ReportFile(path)
+        if files.contains(where: { $0.file?.replaces(file) ?? false }) || stream?.file?.replaces(file) ?? false {
+            throw Failure.usage("--bundle: another report goes to '\(path)' already, and would be lost")
+        }
+        return file
     }
 
     private mutating func add(_ path: String?, of option: String, _ make: @escaping (LoadReport) throws -> String) throws {
@@ -67,7 +80,8 @@ struct LoadOutputs {
         }
     }
 
-    private static func json(_ report: LoadReport) throws -> String {
+    /// The report with its verdict.
+    static func json(_ report: LoadReport) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(Judged(report: report)), as: UTF8.self)

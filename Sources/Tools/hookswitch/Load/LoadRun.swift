@@ -66,13 +66,21 @@ struct LoadRun {
             throw Failure.cannotRun(outcome.failure.map { $0 + reason } ?? "no call was begun")
         }
         if let error = tlsFailure.withLock({ $0 }) { report.validity.notes.append("TLS: \(error)") }
-        if let process { report.leaks?.add(process.settled()) }
-        if let journal { report.leaks?.add(journal.settled()) }
-        if let witness { report.leaks?.add(try judgement(of: witness)) }
-        report.baseline = order.baseline.map { LoadBaseline($0, beside: report) }
+        try complete(&report, process, journal, witness)
         watch.finish(report.verdict)
         web?.finish(report)
         return report
+    }
+
+    /// Adds what was seen beside the run, and hands the evidence on.
+    private func complete(_ report: inout LoadReport, _ process: TargetProcess?, _ journal: TargetJournal?, _ witness: WitnessWatch?) throws
+    {
+        if let process { report.leaks?.add(process.settled()) }
+        if let journal { report.leaks?.add(journal.settled()) }
+        let seen = try witness.map(judgement)
+        if let seen { report.leaks?.add(LeakReport(seen)) }
+        report.baseline = order.baseline.map { LoadBaseline($0, beside: report) }
+        try order.outputs.bundle.map { try bundle(report, journal?.files, seen, into: $0) }
     }
 
     private static func witness(_ order: LoadOrder) throws -> WitnessWatch? {
@@ -82,10 +90,20 @@ struct LoadRun {
         return try WitnessWatch(witnessed)
     }
 
-    private func judgement(of witness: WitnessWatch) throws -> LeakReport {
+    private func judgement(of witness: WitnessWatch) throws -> WitnessWatch.Outcome {
         let outcome = try witness.finish()
         reporter.say(outcome.report.text)
-        return LeakReport(outcome)
+        return outcome
+    }
+
+    private func bundle(_ report: LoadReport, _ journal: [String]?, _ seen: WitnessWatch.Outcome?, into file: ReportFile) throws {
+        var bundle = EvidenceBundle()
+        try bundle.add(report)
+        if let journal { try bundle.add(journal: journal) }
+        if let seen { try bundle.add(seen) }
+        let bytes = try bundle.bytes(at: Date())
+        try file.write(Array(bytes))
+        reporter.say("bundle: \(file.path), sha256 \(EvidenceBundle.digest(bytes))")
     }
 
     private func start(_ order: LoadOrder, onTLSFailure: @escaping @Sendable (TLSError) -> Void) throws -> any LoadRunner {

@@ -51,7 +51,7 @@ struct TargetJournal {
     }
 
     /// Files of the journal since the run began: the file, and those that it was rotated to meanwhile.
-    private var files: [String] {
+    var files: [String] {
         let since = Self.rotated(path).filter { file in JournalReader.beginning(of: file).map { $0 > rotatedBefore ?? 0 } ?? false }
         return JournalReader.inOrder(since + [path])
     }
