@@ -242,6 +242,10 @@ let package = Package(
             name: "network-fuzz", dependencies: ["CLinux", "Primitives", "RTP", "Runtime", "SDP", "SIP"], path: "Tests/Fuzz/Network",
             swiftSettings: strict),
 
+        // Run by scripts/rehearse.
+        .executableTarget(
+            name: "rehearse", dependencies: ["Gateway", "Primitives", "Rehearsal"], path: "Tests/Rehearsals", swiftSettings: strict),
+
         // Run by scripts/races, built with ThreadSanitizer.
         .target(name: "CMutexOrder", path: "Tests/Races/CMutexOrder"),
         .executableTarget(

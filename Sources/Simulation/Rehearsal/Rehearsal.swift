@@ -17,6 +17,10 @@ public struct RehearsalSettings: Sendable {
     public var bindFailures: Int?
     /// Ends all calls in the middle, as a stop of the server does. nil: drawn from the seed.
     public var stopsEarly: Bool?
+    /// The calls that are made, by their place among all that are drawn; nil: all of them.
+    public var only: Set<Int>?
+    /// Calls are moved into conversations and taken out of them, too.
+    public var regroups = true
     /// Port pairs of the pool; few of them make calls fail with 503.
     public var portPairs = 200
 
@@ -167,15 +171,18 @@ public final class Rehearsal {
     }
 
     private func scheduleCalls() {
-        for _ in 0..<settings.calls {
+        for index in 0..<settings.calls {
             let script = random.callerScript(to: Cast.numbers)
             let caller = callers[Int.random(in: callers.indices, using: &random)]
-            world.after(.milliseconds(Int64.random(in: 0...settings.spread.wholeMilliseconds, using: &random))) {
+            let delay = Duration.milliseconds(Int64.random(in: 0...settings.spread.wholeMilliseconds, using: &random))
+            guard settings.only?.contains(index) ?? true else { continue }
+            world.after(delay) {
                 caller.phone.call(script, as: caller.line, domain: Cast.domain, over: caller.transport, at: Cast.gateway)
             }
         }
         for _ in 0..<settings.calls / 4 {
             let delay = Int64.random(in: 0...(settings.spread.wholeMilliseconds + 5_000), using: &random)
+            guard settings.regroups else { continue }
             world.after(.milliseconds(delay)) { [unowned self] in regroup() }
         }
         world.after(settings.spread + .seconds(60)) { [unowned self] in

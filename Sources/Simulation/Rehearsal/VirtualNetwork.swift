@@ -2,7 +2,7 @@ import Primitives
 import UserAgent
 
 /// The faults of a network with what it carries.
-public struct LinkFaults: Sendable {
+public struct LinkFaults: Equatable, Sendable {
     /// Datagrams, out of a thousand.
     public var lost = 0
     public var duplicated = 0
