@@ -64,6 +64,7 @@ extension LoadOptions {
         }
         if findKnee, dryRun { throw Failure.usage("--dry-run and --find-knee exclude each other: one call has no knee") }
         if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
+        plan.connectionRate = try connectionRate(place.transport, accounts: plan.accounts.count)
         let settings = try settings(place, &plan)
         if witness, targetJournal == nil { throw Failure.usage("--witness needs --target-journal: what are the sockets held against?") }
         return LoadOrder(
@@ -77,6 +78,7 @@ extension LoadOptions {
         var plan = LoadPlan()
         try shape(&plan)
         _ = try slo.map(Self.level)
+        _ = try connectRate.map(Self.rate)
         try phone.checkValues()
         if accounts != nil { _ = try accountList() }
     }
@@ -261,6 +263,7 @@ extension LoadOptions {
         if let caller, let password = phone.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
         settings.isPunctual = true
         settings.mediaPorts = try mediaPorts(&plan, place.server.address.family)
+        try provideConnections(&settings, plan)
         settings.mediaLanes = plan.concurrent > 200 ? min(4, MachineReading.cores) : 1
         return settings
     }

@@ -41,7 +41,7 @@ struct LoadRun {
             process?.note(snapshot)
         }
         withExtendedLifetime(signals) {}
-        let reason = tlsFailure.withLock { $0 }.map { ": TLS: \($0)" } ?? ""
+        let reason = Self.reason(tlsFailure.withLock { $0 }, outcome.connections)
         if let failure = outcome.failure, outcome.evidence == nil { throw Failure.cannotRun(failure + reason) }
         let run = LoadReport.Run(
             command: Self.command, target: order.targetText, transport: "\(order.settings.transport)", version: Hookswitch.version,
@@ -58,6 +58,11 @@ struct LoadRun {
         watch.finish(report.verdict)
         web?.finish(report)
         return report
+    }
+
+    /// Why a run could not be made, beside what the client says.
+    private static func reason(_ error: TLSError?, _ connections: LoadReport.Connections?) -> String {
+        (error.map { ": TLS: \($0)" } ?? "") + (connections.flatMap { $0.lost > 0 ? "; \($0.text)" : nil } ?? "")
     }
 
     private static func witness(_ order: LoadOrder) throws -> WitnessWatch? {
