@@ -22,7 +22,7 @@ class Phone:
     """A page, registered as a line."""
 
     def __init__(self, line, name="", microphone=None, language="en"):
-        self.line, self.page = line, chromium.telephone(microphone, language)
+        self.line, self.page = line, chromium.telephone(microphone, language, values.get("trusts", ""))
         phones.append(self)
         self.page.get(url)
         self.until("a form", lambda _: self.all("#line"))
@@ -275,6 +275,19 @@ def moved():
     alice.shows("ended: hung up here")
 
 
+def secure():
+    """Over TLS, the page and its WebSocket. trusts=HASH,HASH"""
+    alice = Phone("1001").register()
+    assert alice.page.execute_script("return isSecureContext && window.sockets[0].url").startswith("wss://")
+    alice.dial("9196")
+    alice.shows("connected")
+    alice.hears(True)
+    alice.until("sound comes", lambda _: alice.packets() > 100)
+    alice.press("Hang up")
+    alice.shows("ended: hung up here")
+    alice.quiet()
+
+
 def restart():
     """The test restarts the gateway when this says so."""
     alice = Phone("1001").register()
@@ -400,7 +413,7 @@ def units():
         page.quit()
 
 
-scenes = [pair, acts, transfer, called, closed, moved, restart, refused, accessible, german, units]
+scenes = [pair, acts, transfer, called, closed, moved, secure, restart, refused, accessible, german, units]
 try:
     {scene.__name__: scene for scene in scenes}[scene]()
     say("DONE")
