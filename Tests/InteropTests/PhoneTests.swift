@@ -13,8 +13,11 @@ extension Strains {
 
             /// - Parameters:
             ///   - other: of line 1002; a browser's unless given.
+            ///   - further: lines for browsers, from 1101 on.
             ///   - certificate: of secure WebSockets, with its key; nil: none are listened for.
-            static func start(other: String? = nil, certificate: (file: String, key: String)? = nil) async throws -> Stage {
+            static func start(
+                other: String? = nil, further: Int = 0, certificate: (file: String, key: String)? = nil
+            ) async throws -> Stage {
                 let ports = try await Ports.take(1), browser = "srtp: required, srtp-keying: dtls, ice: lite"
                 var setup = Gateway.Setup()
                 (setup.others, setup.usesWebSockets) = (ports, true)
@@ -25,6 +28,7 @@ extension Strains {
                     "{ number: \"1003\", password: secret-1003, name: Carol }",
                     "{ number: \"9196\", application: echo, srtp: optional }", "{ number: \"9197\", application: tone, srtp: optional }",
                 ]
+                setup.lines += (0..<further).map { "{ number: \"\(1_101 + $0)\", password: secret-\(1_101 + $0), \(browser) }" }
                 if let certificate {
                     setup.tls = []
                     setup.settings += ["api.tls: true", "sip.wss.certificate: \(certificate.file)", "sip.wss.key: \(certificate.key)"]
@@ -119,6 +123,20 @@ extension Strains {
         @Test func `a call goes on over another connection, with new checks of connectivity`() async throws {
             let journal = try await Stage.start().play("moved")
             #expect(journal.count("media.opened") == 1, "one call, and one socket for it")
+        }
+
+        @Test func `fifty tabs of a browser are fifty lines, until they are closed`() async throws {
+            let stage = try await Stage.start(further: 50), journal = try await stage.play("tabs")
+            let lines = stage.gateway.program.lines.all.filter { $0.contains("registration of 11") }
+            let came = Set(lines.filter { $0.contains(" 1 contact") }.compactMap(Self.line)),
+                went = Set(lines.filter { $0.contains("ended with its connection") }.compactMap(Self.line))
+            #expect(came.count == 50 && went.isSuperset(of: came.subtracting(["1101"])), "\(came.count), \(went.count)")
+            #expect(journal.count("media.opened") == 2, "one call has sound")
+        }
+
+        /// The line that a registration of the log is of.
+        private static func line(_ text: String) -> String? {
+            text.components(separatedBy: "registration of ").last.map { String($0.prefix(4)) }
         }
 
         @Test func `a page over TLS talks over a secure WebSocket, whose certificate it was told to believe`() async throws {
