@@ -63,7 +63,8 @@ import Testing
             (.post, "/v1/directories/a/reload", .admin),
             (.get, "/v1/calls/x/stream", .control), (.post, "/v1/calls/x/stream", .admin), (.delete, "/v1/calls/x/stream", .control),
             (.get, "/v1/calls/x/ladder", .read),
-            (.post, "/v1/server/reload", .admin), (.post, "/", .control), (.post, "/v1/tickets", .read),
+            (.get, "/v1/settings", .admin), (.get, "/v1/health", .read), (.post, "/v1/server/reload", .admin), (.post, "/", .control),
+            (.post, "/v1/tickets", .read),
         ] as [(HTTPRequest.Method, String, AccessScope)])
     func `each request needs one scope`(method: HTTPRequest.Method, path: String, scope: AccessScope) throws {
         let folder = Folder(),

@@ -32,6 +32,23 @@ extension RealTime {
             server.begin(gateway) {}
         }
 
+        @Test func `the load has histograms, and the settings are for who may administer all lines`() throws {
+            #expect(try ask("/v1/settings").status == 503)
+            let setting = SettingsReport.Setting(path: "domain", value: "x.test", default: "any", place: "a.yaml:1", help: "names")
+            server.use(SettingsReport(settings: [setting], findings: [.init(grade: "warning", subject: "check", text: "late")]))
+            let settings = try ask("/v1/settings")
+            #expect((settings.json["settings"] as? [[String: String]])?.first?["value"] == "x.test", "\(settings.text)")
+            #expect((settings.json["findings"] as? [[String: String]])?.first?["text"] == "late")
+            #expect(try ask("/v1/settings", as: one).code == "insufficientScope")
+            for number in 1...2 {
+                let health = try ask("/v1/health"), waits = try #require(health.json["laneWait"] as? [String: Any], "\(health.text)")
+                let buckets = try #require(waits["buckets"] as? [[String: Double]])
+                #expect(waits["count"] as? Int == number && buckets.reduce(0) { $0 + ($1["count"] ?? 0) } == Double(number))
+                #expect(buckets.last?["upTo"] == nil && buckets.dropLast().allSatisfy { $0["upTo"] != nil })
+                #expect(health.json["memory"] as? Int ?? 0 > 1_000_000 && health.json["processor"] as? Double ?? 0 > 0)
+            }
+        }
+
         private struct Answer {
             var status: Int
             var head: String, body: [UInt8]

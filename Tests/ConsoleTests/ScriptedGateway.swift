@@ -163,6 +163,8 @@ final class ScriptedGateway: GatewayControl {
         then(true)
     }
 
+    var figures: GatewayFigures? { .idle }
+
     var directorySummaries: [DirectorySummary] {
         [DirectorySummary(name: "spam", blocked: 3, identified: 2, loaded: Date(timeIntervalSince1970: 0), failure: "no file")]
     }

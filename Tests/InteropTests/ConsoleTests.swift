@@ -6,17 +6,23 @@ extension Strains {
     @Suite(.serialized, .timeLimit(.minutes(30))) struct ConsoleTests {
         private struct Stage {
             let gateway: Gateway, port: UInt16
+            /// Messages of the mailbox.
+            let sounds: Folder
             /// Seen in the list of processes as arguments of the scenario: tokens of this test alone.
             var tokens: [String] = []
 
             static func start() async throws -> Stage {
-                let ports = try await Ports.take(1)
+                let ports = try await Ports.take(1), sounds = try Folder()
                 var setup = Gateway.Setup()
                 setup.others = ports
                 setup.lines.append(
                     #"{ number: carrier, match: "^7", trunk: { host: "127.0.0.1:9", register: true, username: x, password: y } }"#)
-                setup.settings = ["api: { listen: [\"127.0.0.1:\(ports[0])\"] }", "trace.memory: 8"]
-                return Stage(gateway: try await Gateway.start(setup), port: ports[0])
+                setup.lines.append("{ number: \"1900\", application: record, record: \(sounds.file("mailbox")) }")
+                setup.settings = [
+                    "api: { listen: [\"127.0.0.1:\(ports[0])\"] }", "trace.memory: 8",
+                    "push.url: \"https://hidden:hidden@push.example.test/hidden?key=hidden\"",
+                ]
+                return Stage(gateway: try await Gateway.start(setup), port: ports[0], sounds: sounds)
             }
 
             func visit(_ scene: String) throws -> Program {
@@ -55,7 +61,9 @@ extension Strains {
             #expect(kinds.contains("perform.dtmf") && kinds.contains("dnd.changed"), "\(Set(kinds).sorted())")
         }
 
-        @Test(arguments: ["accessible", "hostile", "german"]) func `the page holds`(scene: String) async throws {
+        @Test(arguments: ["accessible", "hostile", "german", "many", "load", "sounds", "strange"]) func `the page holds`(scene: String)
+            async throws
+        {
             let stage = try await Stage.start()
             try await stage.play(scene)
             try await stage.gateway.stop()

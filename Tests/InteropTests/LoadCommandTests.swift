@@ -75,6 +75,50 @@ extension Strains {
             #expect(Set(journal.all("sip.rx").compactMap { $0.text("transport") }) == ["tls"])
         }
 
+        private static func manyLines(_ count: Int) -> [String] {
+            (1...count).map { "{ number: \"\(1_000 + $0)\", password: secret-\(1_000 + $0) }" }
+        }
+
+        @Test(arguments: ["ws", "wss"]) func `each account calls and is called over a WebSocket of its own`(transport: String) async throws
+        {
+            let gateway = try await Gateway.start(
+                .init(mediaPorts: 400, clientPorts: 500, lines: Self.manyLines(40), tls: [], usesWebSockets: true))
+            let isSecure = transport == "wss", port = isSecure ? gateway.secureWebSocketPort : gateway.webSocketPort
+            let way = ["127.0.0.1:\(port)", "--transport", transport] + (isSecure ? ["--ca", Place.certificate("ca.pem")] : [])
+            let run = try await Self.load(
+                gateway,
+                way + [
+                    "--accounts", "1001..1040", "--password", "secret-{}", "--connect-rate", "200", "--rate", "10", "--calls", "20",
+                    "--talk-time", "1", "--slo", "setup_max<20s",
+                ])
+            let accounts = try #require(run.report["accounts"] as? [String: Any]),
+                connections = try #require(accounts["connections"] as? [String: Any]),
+                counts = try #require(run.report["counts"] as? [String: Any])
+            #expect(accounts["registered"] as? Int == 40 && accounts["seconds"] as? Double ?? 0 >= 0.19, "200 a second: \(accounts)")
+            #expect(connections["opened"] as? Int == 40)
+            #expect(connections["ends"] as? [String: Int] == ["refused": 0, "closedByPeer": 0, "unanswered": 0, "broken": 0])
+            #expect(counts["answered"] as? Int == 20, "\(run.lines.joined(separator: "\n"))")
+            #expect(run.lines.contains("connections  40 WebSockets opened, one for each account; lost: none"))
+            #expect((run.report["leaks"] as? [String: Any])?["leftovers"] as? [String] == [])
+            let journal = try await gateway.stop()
+            let invites = journal.all("sip.rx").filter { $0.text("method") == "INVITE" }
+            let callers = Set(invites.filter { $0.number("status") == nil }.compactMap { $0.text("remote") }),
+                callees = Set(invites.filter { $0.number("status") == 200 }.compactMap { $0.text("remote") })
+            #expect(callers.count == 20 && callees.count == 20 && callers.isDisjoint(with: callees), "\(callers), \(callees)")
+        }
+
+        @Test func `WebSockets that the gateway turns away are told with their number`() async throws {
+            let gateway = try await Gateway.start(
+                .init(lines: Self.manyLines(20), settings: ["limits.connections-per-source: 8"], usesWebSockets: true))
+            let run = try await Program.run(
+                Place.hookswitch,
+                ["load", "127.0.0.1:\(gateway.webSocketPort)", "--transport", "ws", "--accounts", "1001..1020", "--password", "secret-{}"]
+                    + Self.ports(gateway),
+                within: .seconds(60))
+            #expect(run.code == 3 && run.lines.joined().contains(" refused"), "\(run.lines)")
+            try await gateway.stop()
+        }
+
         @Test func `a number that nobody has is counted by its status, and the exit code is not 0`() async throws {
             let gateway = try await Self.gateway()
             let run = try await Self.load(gateway, ["sip:5555@\(gateway.address)", "--rate", "10", "--calls", "5"])

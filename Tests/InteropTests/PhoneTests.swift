@@ -8,8 +8,16 @@ extension Strains {
         private struct Stage {
             let gateway: Gateway, port: UInt16
 
-            /// - Parameter other: of line 1002; a browser's unless given.
-            static func start(other: String? = nil) async throws -> Stage {
+            /// The page and its WebSocket go over TLS.
+            var isSecure = false
+
+            /// - Parameters:
+            ///   - other: of line 1002; a browser's unless given.
+            ///   - further: lines for browsers, from 1101 on.
+            ///   - certificate: of secure WebSockets, with its key; nil: none are listened for.
+            static func start(
+                other: String? = nil, further: Int = 0, certificate: (file: String, key: String)? = nil
+            ) async throws -> Stage {
                 let ports = try await Ports.take(1), browser = "srtp: required, srtp-keying: dtls, ice: lite"
                 var setup = Gateway.Setup()
                 (setup.others, setup.usesWebSockets) = (ports, true)
@@ -20,13 +28,18 @@ extension Strains {
                     "{ number: \"1003\", password: secret-1003, name: Carol }",
                     "{ number: \"9196\", application: echo, srtp: optional }", "{ number: \"9197\", application: tone, srtp: optional }",
                 ]
-                return Stage(gateway: try await Gateway.start(setup), port: ports[0])
+                setup.lines += (0..<further).map { "{ number: \"\(1_101 + $0)\", password: secret-\(1_101 + $0), \(browser) }" }
+                if let certificate {
+                    setup.tls = []
+                    setup.settings += ["api.tls: true", "sip.wss.certificate: \(certificate.file)", "sip.wss.key: \(certificate.key)"]
+                }
+                return Stage(gateway: try await Gateway.start(setup), port: ports[0], isSecure: certificate != nil)
             }
 
             func visit(_ scene: String, _ values: [String: String] = [:]) throws -> Program {
                 try Program(
                     Place.python,
-                    [Place.scenario("phone.py"), scene, "http://127.0.0.1:\(port)/phone", Place.screenshots]
+                    [Place.scenario("phone.py"), scene, "http\(isSecure ? "s" : "")://127.0.0.1:\(port)/phone", Place.screenshots]
                         + values.map { "\($0.key)=\($0.value)" })
             }
 
@@ -110,6 +123,30 @@ extension Strains {
         @Test func `a call goes on over another connection, with new checks of connectivity`() async throws {
             let journal = try await Stage.start().play("moved")
             #expect(journal.count("media.opened") == 1, "one call, and one socket for it")
+        }
+
+        @Test func `fifty tabs of a browser are fifty lines, until they are closed`() async throws {
+            let stage = try await Stage.start(further: 50), journal = try await stage.play("tabs")
+            let lines = stage.gateway.program.lines.all.filter { $0.contains("registration of 11") }
+            let came = Set(lines.filter { $0.contains(" 1 contact") }.compactMap(Self.line)),
+                went = Set(lines.filter { $0.contains("ended with its connection") }.compactMap(Self.line))
+            #expect(came.count == 50 && went.isSuperset(of: came.subtracting(["1101"])), "\(came.count), \(went.count)")
+            #expect(journal.count("media.opened") == 2, "one call has sound")
+        }
+
+        /// The line that a registration of the log is of.
+        private static func line(_ text: String) -> String? {
+            text.components(separatedBy: "registration of ").last.map { String($0.prefix(4)) }
+        }
+
+        @Test func `a page over TLS talks over a secure WebSocket, whose certificate it was told to believe`() async throws {
+            let folder = try Folder()
+            let made = try await Program.run(
+                Place.python, [Place.scenario("certificate.py"), folder.path, Place.certificate("server.pem")])
+            #expect(made.code == 0 && made.lines.count == 2, "\(made.lines)")
+            let stage = try await Stage.start(certificate: (folder.file("own.pem"), folder.file("own.key")))
+            let journal = try await stage.play("secure", ["trusts": made.lines.joined(separator: ",")])
+            #expect(Set(journal.all("sip.rx").compactMap { $0.text("transport") }) == ["wss"])
         }
 
         @Test func `a page comes back when the gateway does`() async throws {

@@ -41,12 +41,12 @@ extension Calls {
             #expect(journal.all("register.expired").first?.text("reason") == "the connection ended")
         }
 
-        @Test(arguments: ["calls", "called"]) func `a page with SIP.js as it comes has its calls`(scene: String) async throws {
+        @Test(arguments: ["calls", "called", "reloaded"]) func `a page with SIP.js as it comes has its calls`(scene: String) async throws {
             var setup = Gateway.Setup()
             (setup.usesWebSockets, setup.lines) = (
                 true,
                 ["1001", "1002"].map {
-                    "{ number: \"\($0)\", password: secret-\($0), srtp: required, srtp-keying: dtls, ice: lite }"
+                    "{ number: \"\($0)\", password: secret-\($0), srtp: required, srtp-keying: dtls, ice: lite, media-timeout: 5 }"
                 } + [#"{ number: "1003", password: secret-1003 }"#, #"{ number: "9196", application: echo, srtp: optional }"#]
             )
             let gateway = try await Gateway.start(setup)
@@ -60,6 +60,7 @@ extension Calls {
             #expect(try await page.exitCode(within: .seconds(120)) == 0 && page.lines.all.last == "DONE", "\(page.transcript)")
             let journal = try await gateway.stop()
             journal.expectNothingLeft()
+            if scene == "reloaded" { #expect(journal.count("media.opened") == 2 && journal.count("media.closed") == 2) }
             if scene == "calls" { #expect(journal.all("dtmf.received").compactMap { $0.text("digits") } == ["5", "7"]) }
         }
     }

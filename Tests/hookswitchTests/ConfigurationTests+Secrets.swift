@@ -1,3 +1,4 @@
+import Console
 import Foundation
 import Gateway
 import Primitives
@@ -21,6 +22,23 @@ extension ConfigurationTests {
     ])
     func `a value of the file names variables`(written: String, password: Text) throws {
         #expect(try self.password(written) == password)
+    }
+
+    @Test func `settings that the console shows have no secrets, and their places`() throws {
+        let yaml = """
+            domain: x.test
+            push.url: "https://hidden:hidden@push.example.test:8443/hidden?key=hidden"
+            hook: { url: "http://127.0.0.1:9/hidden", default: as-dialled }
+            speech.command: "say --key hidden {text}"
+            lines: [{ number: "1001", password: hidden }]
+            """
+        let configuration = try load(yaml), summary = StartupSummary(configuration, listeners: [], ephemeral: nil)
+        let report = SettingsReport(configuration, summary), text = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
+        #expect(!text.contains("hidden"), "\(text)")
+        let shown = Dictionary(uniqueKeysWithValues: report.settings.map { ($0.path, $0) })
+        #expect(shown["push.url"]?.value == "https://push.example.test:8443/…" && shown["speech.command"]?.value == "say …")
+        #expect(shown["domain"]?.value == "x.test" && shown["domain"]?.place?.contains(":1") == true)
+        #expect(shown.count == Setting.all.count && shown["limits.legs"]?.value == nil)
     }
 
     @Test func `variables stand in lists, in trunks and in settings, and may begin as ours do`() throws {

@@ -19,6 +19,14 @@ import Workbench
         ("127.0.0.1", "'127.0.0.1' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST"),
         ("127.0.0.1 --accounts 1001..1001", "--accounts needs two lines or more: the first half calls the second"),
         ("127.0.0.1 --accounts 1001,1002", "--accounts takes lines as 1001..1100, got '1001,1002'"),
+        (
+            "127.0.0.1 --accounts 1001..1002 --connect-rate 5",
+            "--connect-rate needs WebSockets of accounts: --transport ws or wss, and --accounts"
+        ),
+        (
+            "127.0.0.1 --transport ws --accounts 1001..1002 --connect-rate 0",
+            "--connect-rate takes connections a second from 0.1 to 10000, got 0"
+        ),
         ("sip:1@127.0.0.1 --transport tpc", "--transport is udp, tcp, tls, ws or wss, got 'tpc' (did you mean 'tcp'?)"),
         ("sip:1@127.0.0.1 --rate 0", "--rate takes calls a second from 0.001 to 10000, got 0"),
         ("sip:1@127.0.0.1 --rate 5 --ramp 1:2:1:1", "--rate and --ramp exclude each other"),

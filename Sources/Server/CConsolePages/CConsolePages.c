@@ -32,6 +32,12 @@ static const unsigned char lines_js[] = {
 static const unsigned char live_js[] = {
 #embed "pages/live.js"
 };
+static const unsigned char load_js[] = {
+#embed "pages/load.js"
+};
+static const unsigned char long_table_js[] = {
+#embed "pages/long-table.js"
+};
 static const unsigned char main_js[] = {
 #embed "pages/main.js"
 };
@@ -52,6 +58,9 @@ static const unsigned char phone_js[] = {
 };
 static const unsigned char server_js[] = {
 #embed "pages/server.js"
+};
+static const unsigned char settings_js[] = {
+#embed "pages/settings.js"
 };
 static const unsigned char sip_agent_js[] = {
 #embed "pages/sip-agent.js"
@@ -91,6 +100,8 @@ static const struct console_page pages[] = {
     PAGE("index.html", index_html),
     PAGE("lines.js", lines_js),
     PAGE("live.js", live_js),
+    PAGE("load.js", load_js),
+    PAGE("long-table.js", long_table_js),
     PAGE("main.js", main_js),
     PAGE("phone-card.js", phone_card_js),
     PAGE("phone-ringer.js", phone_ringer_js),
@@ -98,6 +109,7 @@ static const struct console_page pages[] = {
     PAGE("phone.html", phone_html),
     PAGE("phone.js", phone_js),
     PAGE("server.js", server_js),
+    PAGE("settings.js", settings_js),
     PAGE("sip-agent.js", sip_agent_js),
     PAGE("sip-call.js", sip_call_js),
     PAGE("sip-connection.js", sip_connection_js),

@@ -18,10 +18,13 @@ def browser(language="en", words=()):
     return webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
 
 
-def telephone(microphone=None, language="en"):
-    """A browser with a microphone that plays a WAV over and over, or beeps. Its network is loopback alone."""
+def telephone(microphone=None, language="en", trusts=""):
+    """A browser with a microphone that plays a WAV over and over, or beeps. Its network is loopback alone.
+
+    It believes certificates with keys of these hashes, which stand behind commas.
+    """
     words = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--allow-loopback-in-peer-connection",
-             "--autoplay-policy=no-user-gesture-required"]
+             "--autoplay-policy=no-user-gesture-required"] + ([f"--ignore-certificate-errors-spki-list={trusts}"] if trusts else [])
     return browser(language, words + ([f"--use-file-for-fake-audio-capture={microphone}"] if microphone else []))
 
 

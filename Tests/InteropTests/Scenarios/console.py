@@ -2,7 +2,7 @@
 
 Chromium, without a window. Prints DONE at the end; an assertion that does not hold says what the page showed instead.
 """
-import pathlib, socket, subprocess, sys, time
+import json, pathlib, socket, subprocess, sys, time
 import axe_core_python
 import chromium
 from selenium.webdriver.common.by import By
@@ -23,7 +23,7 @@ def all_of(selector):
 def rows(place=1):
     """The rows of the n-th table, as text."""
     found = all_of("table")
-    return [row for row in found[place - 1].find_elements(By.CSS_SELECTOR, "tbody tr") if row.is_displayed()]
+    return [row for row in found[place - 1].find_elements(By.CSS_SELECTOR, "tbody tr:not(.filler)") if row.is_displayed()]
 
 
 def go(view, heading):
@@ -174,7 +174,7 @@ def accessible():
     axe = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
     for colours in ["light", "dark"]:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": colours}]})
-        for view in ["calls", f"call/{identity}", "lines", "trunks", "events", "server"]:
+        for view in ["calls", f"call/{identity}", "lines", "trunks", "events", "load", "settings", "server"]:
             page.execute_script("location.hash = arguments[0]", f"#/{view}")
             until("a heading", lambda _: page.find_element(By.TAG_NAME, "h1").text != "")
             page.execute_script(axe)
@@ -182,7 +182,7 @@ def accessible():
             assert found["passes"], "axe checked nothing"
             faults = [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found["violations"] if rule["impact"] in ("serious", "critical")]
             assert not faults, (view, colours, faults)
-        page.save_screenshot(str(shots / f"server-{colours}.png"))
+            page.save_screenshot(str(shots / f"{view.split('/')[0]}-{colours}.png"))
     phone.terminate()
     phone.wait(20)
 
@@ -242,6 +242,11 @@ def login():
         until("it is live", lambda _: page.find_element(By.CSS_SELECTOR, ".state").text == "live")
         phone = call("9196", 60)
         until("a call", lambda _: "connected" in rows()[0].text)
+        go("settings", "Settings")
+        until("it may see the settings, or not", lambda _: (len(all_of("main table")) == 2) == may and ("'admin'" in page.find_element(By.TAG_NAME, "main").text) != may)
+        asked = page.execute_async_script("fetch('/v1/settings').then(answer => arguments[0](answer.status))")
+        assert asked == (200 if may else 403), asked
+        go("calls", "Calls now 1")
         until("it may hang up, or not", lambda _: all_of("td.acts button.danger")[0].is_enabled() == may)
         assert token not in page.page_source and page.execute_script("return document.cookie") == "", "the token is kept"
         phone.terminate()
@@ -272,11 +277,174 @@ def german():
     page.get(url)
     until("the page is German", lambda _: page.find_element(By.TAG_NAME, "h1").text == "Anrufe jetzt 0")
     assert page.execute_script("return document.documentElement.lang") == "de"
+    for view, heading in [("load", "Last"), ("settings", "Einstellungen")]:
+        go(view, heading)
+        until("its facts", lambda _: all_of("dl.facts dd") or rows(2))
+        page.save_screenshot(str(shots / f"{view}-german.png"))
+
+
+# Answers of the gateway that the test makes up, and events: as many a second as the page is to bear.
+made_up = """
+const answers = ARGUMENT, ask = window.fetch.bind(window);
+window.fetch = (path, rest) => {
+  const known = answers[String(path).split("?")[0]];
+  return known === undefined ? ask(path, rest) : Promise.resolve(new Response(JSON.stringify(known), { headers: { "Content-Type": "application/json" } }));
+};
+window.madeUp = { sent: 0, frames: [], run(rate) {
+  const calls = answers["/v1/snapshot"].calls, kinds = ["call.held", "call.resumed", "call.muted", "call.unmuted"], started = performance.now();
+  let last = 0;
+  const frame = now => {
+    if (last) this.frames.push(now - last);
+    last = now;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+  setInterval(() => {
+    for (const due = Math.floor(((performance.now() - started) / 1_000) * rate); this.sent < due; this.sent += 1) {
+      const call = calls[(this.sent * 7) % calls.length];
+      this.socket.onmessage({ data: JSON.stringify({
+        id: `r.${this.sent + 1}`, prev: `r.${this.sent}`, type: kinds[Math.floor(this.sent / 500) % 4], time: new Date().toISOString(), line: call.line, call: call.id, data: {},
+      }) });
+    }
+  }, 4);
+} };
+if (answers["/v1/snapshot"]) window.WebSocket = class {
+  constructor() { window.madeUp.socket = this; setTimeout(() => this.onopen(), 0); }
+  close() {}
+};
+"""
+
+
+def make_up(answers):
+    page.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": made_up.replace("ARGUMENT", json.dumps(answers))})
+
+
+def many():
+    """500 calls and 900 events a second: rows that are in sight are elements, and a frame costs a layout."""
+    began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    calls = [{"id": f"00000000-0000-0000-0000-{n:012}", "line": f"{1_000 + n}", "direction": "incoming", "state": "connected", "from": f"sip:{n}@x", "to": "sip:9196@x",
+              "isOutgoing": False, "isOnHold": False, "isMuted": False, "began": began, "connected": began, "groupedWith": [], "codec": "opus"} for n in range(500)]
+    make_up({"/v1/snapshot": {"position": "r.0", "calls": calls}, "/v1/calls": {"calls": []}})
+    page.get(url)
+    until("500 calls", lambda _: page.find_element(By.TAG_NAME, "h1").text == "Calls now 500")
+    assert page.find_element(By.TAG_NAME, "table").get_attribute("aria-rowcount") == "501"
+    assert 10 < len(rows()) < 60, f"{len(rows())} rows are elements"
+    page.save_screenshot(str(shots / "many.png"))
+    page.execute_script("document.querySelector('.long').scrollTop = 1e9")
+    until("the last call", lambda _: rows()[-1].get_attribute("data-call").endswith("499"))
+    height = page.execute_script("return document.querySelector('.long').scrollHeight")
+    page.execute_script("document.querySelector('.long').scrollTop /= 2")
+    until("those in the middle", lambda _: 100 < int(rows()[0].get_attribute("data-call")[-3:]) < 400)
+    moved = page.execute_script("return document.querySelector('.long').scrollHeight") - height
+    assert abs(moved) <= 2, f"the table changes its height by {moved} px"
+    page.execute_cdp_cmd("Performance.enable", {})
+
+    def figures():
+        return {entry["name"]: entry["value"] for entry in page.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}
+
+    before = figures()
+    page.execute_script("madeUp.run(900)")
+    until("9,000 events", lambda _: page.execute_script("return madeUp.sent") >= 9_000, 60)
+    after, frames = figures(), sorted(page.execute_script("return madeUp.frames"))
+    layouts, styles = (after[name] - before[name] for name in ("LayoutCount", "RecalcStyleCount"))
+    p50, p95, p99 = (frames[int(len(frames) * part)] for part in (0.5, 0.95, 0.99))
+    print(f"FRAMES {len(frames)}: p50 {p50:.1f} p95 {p95:.1f} p99 {p99:.1f} ms; {layouts:.0f} layouts, {styles:.0f} styles", flush=True)
+    until("the rows follow", lambda _: any("on hold" in row.text or "muted" in row.text for row in rows()))
+    assert len(rows()) < 60, f"{len(rows())} rows are elements"
+    assert layouts <= 1.2 * len(frames) + 20, f"{layouts} layouts in {len(frames)} frames"
+    quiet()
+
+
+def sounds():
+    """The message of a mailbox and the recording of a call are played in the page, from any place in them."""
+    page.get(url)
+    assert call("1900", 4).wait(30) == 0
+    until("it has ended", lambda _: "1900" in rows(2)[0].text)
+    chromium.steady(lambda: rows(2)[0].find_element(By.TAG_NAME, "a").click())
+    until("its message", lambda _: all_of("li[data-message] audio"))
+    item = page.find_element(By.CSS_SELECTOR, "li[data-message]")
+    assert "Message in the mailbox 1900" in item.text and "new" in item.text, item.text
+    play = """
+        const [player, done] = arguments;
+        player.onerror = () => done(`error ${player.error.code}`);
+        player.onplaying = () => { player.onplaying = null; player.onseeked = () => done([player.duration, player.currentTime]); player.currentTime = 1; };
+        player.muted = true;
+        player.play();
+    """
+    for player in all_of(".sounds audio"):
+        heard = page.execute_async_script(play, player)
+        assert isinstance(heard, list) and heard[0] > 1.5 and heard[1] >= 0.9, (player.get_attribute("src"), heard)
+        part = page.execute_async_script(
+            "fetch(arguments[0], { headers: { Range: 'bytes=10-19' } }).then(async a => arguments[1]([a.status, (await a.arrayBuffer()).byteLength]))",
+            player.get_attribute("src"))
+        assert part == [206, 10], part
+    page.execute_script("arguments[0].scrollIntoView()", page.find_element(By.CSS_SELECTOR, ".sounds"))
+    page.save_screenshot(str(shots / "sounds.png"))
+    press("Mark as heard")
+    says("Mark as heard: done")
+    until("it is", lambda _: "heard" in page.find_element(By.CSS_SELECTOR, "li[data-message] span").text)
+    quiet()
+
+
+def load():
+    """The load and the settings, as the gateway has them."""
+    page.get(url)
+    assert call("9196", 1).wait(30) == 0
+    go("load", "Load")
+    until("its facts", lambda _: "Processor" in page.find_element(By.CSS_SELECTOR, ".facts").text)
+    until("the call was set up", lambda _: "1 values" in page.find_element(By.TAG_NAME, "main").text)
+    until("it goes on", lambda _: len(all_of(".chart polyline")[1].get_attribute("points").split()) >= 3)
+    assert sum(int(bar.get_attribute("height") != "0") for bar in all_of(".chart .bar")) >= 3, "set-up, wait and MOS have bars"
+    page.execute_script("document.querySelector('.charts').scrollIntoView()")
+    page.save_screenshot(str(shots / "load.png"))
+    go("settings", "Settings")
+    until("the check", lambda _: any("listens" in row.text for row in rows()))
+    shown = page.find_element(By.TAG_NAME, "main").text
+    assert "https://push.example.test/…" in shown and "hidden" not in page.page_source, "the token of the URL is shown"
+    assert "hookswitch.yaml:" in shown, shown
+    before = len(rows(2))
+    page.find_element(By.ID, "settings-all").click()
+    until("all that there are", lambda _: len(rows(2)) > before + 30)
+    write("#settings-filter", "backlog")
+    until("those of the filter", lambda _: [row.get_attribute("data-setting") for row in rows(2)] == ["limits.backlog"])
+    page.save_screenshot(str(shots / "settings.png"))
+    quiet()
+
+
+def strange():
+    """What the views of load, settings and sounds show is text, whatever it is."""
+    name = "<img src=x onerror=hacked()>\u202e\u2066<script>hacked()</script>" + "x" * 65_536
+    histogram = {"buckets": [{"upTo": 1, "count": 1}, {"count": 2}], "count": 3, "mean": 1.5}
+    identity = "00000000-0000-0000-0000-000000000001"
+    a_call = {"id": identity, "line": name, "direction": "incoming", "state": "ended", "from": name, "to": name, "isOutgoing": False, "isOnHold": False, "isMuted": False,
+              "began": "2026-01-01T00:00:00Z", "groupedWith": [], "endReason": name, "codec": name}
+    message = {"id": identity, "caller": name, "name": name, "called": name, "received": name, "duration": 1, "heard": False, "file": name, "type": "audio/wav"}
+    make_up({
+        "/v1/health": {"draining": False, "legs": 1, "bridges": 0, "connections": 0, "contacts": 0, "freePorts": 1, "processor": 1, "cores": 2, "peakMemory": 1,
+                       "setup": histogram, "laneWait": histogram, "mos": histogram, "refused": [{"cause": name, "count": 1}], "violations": 0},
+        "/v1/settings": {"settings": [{"path": "domain", "value": name, "default": name, "place": name, "help": name}],
+                         "findings": [{"grade": "warning", "subject": name, "text": name}]},
+        f"/v1/calls/{identity}": a_call, "/v1/recordings": {"recordings": [{"id": "r.1", "file": name}]},
+        "/v1/mailboxes": {"mailboxes": [{"line": name}]}, "/v1/mailboxes/" + page.execute_script("return encodeURIComponent(arguments[0])", name): {"messages": [message]},
+    })
+    page.get(url)
+    for view in ["load", "settings", f"call/{identity}"]:
+        page.execute_script("location.hash = arguments[0]", f"#/{view}")
+        until("the name is text", lambda _: "onerror" in page.find_element(By.TAG_NAME, "main").text)
+        if "call" in view:
+            until("the sounds", lambda _: len(all_of(".sounds audio")) == 2)
+        page.save_screenshot(str(shots / f"strange-{view.split('/')[0]}.png"))
+        assert not all_of("main img:not(.ladder), main script"), "its markup became elements"
+        assert page.execute_script("return document.documentElement.scrollWidth") <= 1_280, f"the name breaks {view}"
+        assert page.execute_script("return typeof hacked") == "undefined"
 
 
 page = chromium.browser("de" if scene == "german" else "en")
 try:
-    {"calls": calls, "views": views, "accessible": accessible, "hostile": hostile, "login": login, "restart": restart, "german": german}[scene]()
+    {
+        "calls": calls, "views": views, "accessible": accessible, "hostile": hostile, "login": login, "restart": restart, "german": german, "many": many,
+        "sounds": sounds, "load": load, "strange": strange,
+    }[scene]()
     print("DONE", flush=True)
 finally:
     page.quit()

@@ -19,11 +19,13 @@ def say(*words):
 
 
 class Phone:
-    """A page, registered as a line."""
+    """A page, registered as a line; in a browser of its own, or in a tab of another's that is shown."""
 
-    def __init__(self, line, name="", microphone=None, language="en"):
-        self.line, self.page = line, chromium.telephone(microphone, language)
-        phones.append(self)
+    def __init__(self, line, name="", microphone=None, language="en", page=None):
+        self.line, self.page = line, page or chromium.telephone(microphone, language, values.get("trusts", ""))
+        self.tab = self.page.current_window_handle
+        if page is None:
+            phones.append(self)
         self.page.get(url)
         self.until("a form", lambda _: self.all("#line"))
         # The test takes a connection away by hand.
@@ -275,6 +277,45 @@ def moved():
     alice.shows("ended: hung up here")
 
 
+def tabs():
+    """Fifty tabs of one browser, each a line of its own: the first calls the last, and closed ones are not called."""
+    first = Phone("1101").register()
+    page, others = first.page, []
+    for number in range(1102, 1151):
+        page.switch_to.new_window("tab")
+        others.append(Phone(str(number), page=page).register())
+    page.switch_to.window(first.tab)
+    first.dial("1150")
+    page.switch_to.window(others[-1].tab)
+    others[-1].shows("calls you")
+    others[-1].press("Answer")
+    others[-1].shows("connected")
+    others[-1].until("sound comes", lambda _: others[-1].packets() > 50)
+    page.switch_to.window(first.tab)
+    first.shows("connected")
+    first.press("Hang up")
+    first.shows("ended: hung up here")
+    for other in others:
+        page.switch_to.window(other.tab)
+        page.close()
+    page.switch_to.window(first.tab)
+    first.dial("1150")
+    first.shows("480")
+
+
+def secure():
+    """Over TLS, the page and its WebSocket. trusts=HASH,HASH"""
+    alice = Phone("1001").register()
+    assert alice.page.execute_script("return isSecureContext && window.sockets[0].url").startswith("wss://")
+    alice.dial("9196")
+    alice.shows("connected")
+    alice.hears(True)
+    alice.until("sound comes", lambda _: alice.packets() > 100)
+    alice.press("Hang up")
+    alice.shows("ended: hung up here")
+    alice.quiet()
+
+
 def restart():
     """The test restarts the gateway when this says so."""
     alice = Phone("1001").register()
@@ -400,7 +441,7 @@ def units():
         page.quit()
 
 
-scenes = [pair, acts, transfer, called, closed, moved, restart, refused, accessible, german, units]
+scenes = [pair, acts, transfer, called, closed, moved, tabs, secure, restart, refused, accessible, german, units]
 try:
     {scene.__name__: scene for scene in scenes}[scene]()
     say("DONE")

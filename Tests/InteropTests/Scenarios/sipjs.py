@@ -106,6 +106,22 @@ def calls():
     told("hangup")
 
 
+def reloaded():
+    """The page is loaded anew in a call: it registers again and calls again, and the call of before ends."""
+    begin("1001")
+    do("user.call('sip:9196@127.0.0.1')")
+    told("answered")
+    hears()
+    page.refresh()
+    begin("1001")
+    do("user.call('sip:9196@127.0.0.1')")
+    told("answered")
+    hears()
+    goes_on()
+    do("user.hangup()")
+    told("hangup")
+
+
 def called():
     begin("1002")
     # Long enough for a microphone that begins seconds late, as it does on a busy machine.
@@ -127,7 +143,7 @@ pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
 threading.Thread(target=pages.serve_forever, daemon=True).start()
 page = chromium.telephone()
 try:
-    {"calls": calls, "called": called}[scene]()
+    {"calls": calls, "called": called, "reloaded": reloaded}[scene]()
     print("DONE", flush=True)
 finally:
     page.quit()

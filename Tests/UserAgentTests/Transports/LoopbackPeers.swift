@@ -155,6 +155,7 @@ struct ListeningStation {
     var counts: Transports.Counts { lane.sync { host, _ in host.transports.counts }! }
     func wait(_ duration: Duration) { lane.sync { host, now in host.transports.advance(to: now + duration) } }
     func close(_ flow: Flow) { lane.sync { host, _ in host.transports.close(flow) } }
+    func connect(_ flow: Flow) -> Flow? { lane.sync { host, _ in host.transports.connect(flow) }! }
     func isOpen(_ flow: Flow) -> Bool { lane.sync { host, _ in host.transports.isOpen(flow) }! }
 
     /// The flow of a request that opens its own connection, of TLS to this name.

@@ -49,6 +49,48 @@ extension RealTime {
             #expect(await server.next()?.isFailure == true)
         }
 
+        @Test func `a connection that is asked for carries its own messages alone`() async throws {
+            let server = try ListeningStation([.ws]), client = try ListeningStation.client(), way = client.flow(to: server, over: .ws)
+            let own = try (1...2).map { _ in try #require(client.connect(way)) }
+            var seen: [String?: Flow] = [:]
+            for (number, flow) in (own + [way, way]).enumerated() { client.send(request(number), over: flow) }
+            for _ in 0..<4 {
+                let arrival = try #require(await server.next())
+                seen[arrival.text] = arrival.flow
+            }
+            #expect(Set(seen.values.map(\.connection)).count == 3 && seen[request(2)] == seen[request(3)], "\(seen)")
+            server.send(request(9), over: try #require(seen[request(1)]))
+            #expect(await client.next()?.flow == own[1], "what comes back names the connection")
+            client.close(own[0])
+            #expect(!client.isOpen(own[0]) && client.isOpen(own[1]))
+        }
+
+        @Test func `a server that turns a WebSocket away has refused it`() async throws {
+            let server = try ListeningStation([.ws]) { $0.maximumConnectionsPerSource = 0 }, client = try ListeningStation.client()
+            client.send(request(1), over: try #require(client.connect(client.flow(to: server, over: .ws))))
+            while let arrival = await client.next(), !arrival.isFailure {}
+            #expect(client.counts.ends.refused == 1 && client.counts.ends.total == 1 && server.counts.refused == 1)
+        }
+
+        @Test func `a server that hangs up, and one that answers no ping, are counted apart`() async throws {
+            let server = try ListeningStation([.ws]), client = try ListeningStation.client()
+            for number in 1...2 {
+                let flow = try #require(client.connect(client.flow(to: server, over: .ws)))
+                client.send(request(number), over: flow)
+                // The end of the first comes before the second.
+                var arrival = await server.next()
+                while let came = arrival, came.text != request(number) { arrival = await server.next() }
+                let seen = try #require(arrival).flow
+                server.send(request(number), over: seen)
+                #expect(await client.next()?.text == request(number))
+                // Both at once: no pong can come in between.
+                if number == 1 { server.close(seen) } else { client.lane.sync { $0.transports.jump([26, 47], from: $1) } }
+                while let farewell = await client.next(), !farewell.isFailure {}
+            }
+            let ends = client.counts.ends
+            #expect(ends.closedByPeer == 1 && ends.unanswered == 1 && ends.total == 2, "\(ends)")
+        }
+
         @Test func `a client that does not answer a ping is let go, and one that does stays`() async throws {
             let server = try ListeningStation([.ws]), client = try ListeningStation.client()
             client.send(request(1), over: client.flow(to: server, over: .ws))
@@ -106,4 +148,9 @@ extension RealTime {
             #expect(server.counts.malformed == 1)
         }
     }
+}
+
+extension Transports {
+    /// Lets the clock run ahead, to so many seconds after `now`.
+    fileprivate func jump(_ seconds: [Int], from now: Instant) { for second in seconds { advance(to: now + .seconds(second)) } }
 }

@@ -87,6 +87,10 @@ public protocol SignallingNetwork: AnyObject {
     /// `UserAgent.failed(_:at:)`, with the flow of the lost connection, or that of the message when none could be opened.
     func send(_ bytes: [UInt8], over flow: Flow)
 
+    /// Begins a connection of its own to the flow's peer, beside those that stand: what is sent over the flow that is returned goes over
+    /// it alone. Nil where none can be had.
+    func connect(_ flow: Flow) -> Flow?
+
     /// Closes the connection of a flow that nothing comes over any more; `UserAgent.failed(_:at:)` tells so later.
     func close(_ flow: Flow)
 
@@ -112,6 +116,7 @@ public protocol SignallingNetwork: AnyObject {
 
 extension SignallingNetwork {
     /// A network of datagrams has no connections.
+    public func connect(_ flow: Flow) -> Flow? { flow }
     public func close(_ flow: Flow) {}
     public func isOpen(_ flow: Flow) -> Bool { true }
     public func isConnected(_ flow: Flow) -> Bool { false }

@@ -183,6 +183,9 @@ public final class UserAgent {
         return flow
     }
 
+    /// Begins a connection of its own to the flow's peer, beside those that stand, and gives the way over it; nil where none can be had.
+    public func connect(_ flow: Flow) -> Flow? { network.connect(flow) }
+
     /// The way of a request whose next hop is this URI: `Flow.towards`, and over UDP only where we listen for it.
     public func way(over flow: Flow, to uri: URI) -> Flow { flow.towards(uri, speaksUDP: network.speaksUDP(with: flow.remote.address)) }
 

@@ -22,6 +22,10 @@ final class MessageStream {
     private(set) var messageDeadline: Instant?
     /// Its peer has said its last word, and waits for an answer: when to ask next whether there still is one to wait for.
     var nextQuestion: Instant?
+    /// Requests of ours may still go over it: its peer has not said its last word.
+    var takesRequests = true
+    /// Its end was counted.
+    var isEndCounted = false
     /// Told as lost while it says its farewell: nothing is sent over it any more.
     var isLost = false
     private var framing: any MessageFraming
@@ -44,6 +48,9 @@ final class MessageStream {
 
     /// A proxy told whom it speaks for.
     func speaks(for client: IPAddress) { flow.remote = SocketAddress(client, port: flow.remote.port) }
+
+    /// Whether all handshakes are behind it, also that of a WebSocket.
+    var hasStood: Bool { webSocket == nil ? isConnected : pulse != nil }
 
     /// Its TLS handshake is not done.
     var isShakingHands: Bool { flow.transport.isSecure && !isConnected }

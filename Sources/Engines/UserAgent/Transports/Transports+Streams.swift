@@ -71,7 +71,7 @@ extension Transports {
     public func isOpen(_ flow: Flow) -> Bool {
         guard flow.connection != 0 else { return true }
         // A peer that has said the last word takes answers, but no requests.
-        return streams[flow.connection].map { streamTo[Peer($0.flow)] == $0.id } ?? false
+        return streams[flow.connection]?.takesRequests == true
     }
 
     public func isConnected(_ flow: Flow) -> Bool { flow.connection == 0 && streams[carrier(of: flow)]?.isConnected == true }
@@ -82,7 +82,9 @@ extension Transports {
     }
 
     /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.
-    private func open(_ flow: Flow) -> MessageStream? {
+    ///
+    /// - Parameter isShared: what names no connection goes over it, too.
+    func open(_ flow: Flow, isShared: Bool = true) -> MessageStream? {
         guard streams.count < configuration.maximumConnections else { return nil }
         // A browser does not listen: the way to it is the connection that it opened.
         guard !flow.transport.isWebSocket || configuration.opensWebSockets else { return nil }
@@ -94,7 +96,7 @@ extension Transports {
         let opened = Flow(transport: flow.transport, local: local, remote: flow.remote, connection: id, peer: flow.peer)
         let stream = MessageStream(
             flow: opened, connection: connection, webSocket: webSocket(to: opened), isAccepted: false, firstMessageBy: nil)
-        keep(stream)
+        keep(stream, isShared: isShared)
         stream.greet(at: MonotonicClock.now)
         return stream
     }
@@ -143,9 +145,9 @@ extension Transports {
         return lastStream
     }
 
-    private func keep(_ stream: MessageStream) {
+    private func keep(_ stream: MessageStream, isShared: Bool = true) {
         streams[stream.id] = stream
-        streamTo[Peer(stream.flow)] = stream.id
+        if isShared { streamTo[Peer(stream.flow)] = stream.id }
         watch(stream)
     }
 
@@ -159,7 +161,10 @@ extension Transports {
         case .peerHalfClosed: peerHalfClosed(stream, at: now)
         case .ended(let reason):
             if case .tls(let error) = reason { failed(stream, error) }
-            if reason != .finished, reason != .idle { tally.failed += 1 }
+            if reason != .finished, reason != .idle {
+                tally.failed += 1
+                note(\.broken, stream)
+            }
             forget(stream)
         }
         watch(stream)
@@ -171,6 +176,13 @@ extension Transports {
         if stream.isAccepted { handshakesFrom[source] = handshakesFrom[source].flatMap { $0 > 1 ? $0 - 1 : nil } }
     }
 
+    /// Counts the end of a connection of ours, once. One that ends before it has stood was refused.
+    func note(_ cause: WritableKeyPath<ConnectionEnds, Int>, _ stream: MessageStream) {
+        guard !stream.isAccepted, !stream.isEndCounted else { return }
+        stream.isEndCounted = true
+        tally.ends[keyPath: stream.hasStood ? cause : \.refused] += 1
+    }
+
     private func failed(_ stream: MessageStream, _ error: TLSError) {
         if stream.isShakingHands { tally.handshakesFailed += 1 }
         onTLSFailure?(error, stream.flow, !stream.isAccepted)
@@ -178,6 +190,7 @@ extension Transports {
 
     /// Answers still leave on it; a request would never get one. Who leaves in the middle of a message waits for no answer.
     private func peerHalfClosed(_ stream: MessageStream, at now: Instant) {
+        note(\.closedByPeer, stream)
         takeNoRequests(stream)
         guard stream.messageDeadline == nil else {
             stream.connection.close()
@@ -229,10 +242,12 @@ extension Transports {
         takeNoRequests(stream)
         stream.speaks(for: client)
         streamTo[Peer(stream.flow)] = stream.id
+        stream.takesRequests = true
     }
 
     /// The peer of a WebSocket said its last word, and was answered: nothing goes over it any more.
     private func end(_ stream: MessageStream, at now: Instant) {
+        note(\.closedByPeer, stream)
         takeNoRequests(stream)
         stream.connection.finish(at: now)
         guard streams[stream.id] != nil else { return }
@@ -255,12 +270,14 @@ extension Transports {
     func giveUp(_ stream: MessageStream, at now: Instant) {
         guard streams[stream.id] != nil else { return }
         tally.malformed += 1
+        note(\.broken, stream)
         takeNoRequests(stream)
         stream.giveUp(at: now)
     }
 
     /// New requests to its peer need another connection.
     private func takeNoRequests(_ stream: MessageStream) {
+        stream.takesRequests = false
         for peer in [Peer(stream.flow), stream.alias].compactMap(\.self) where streamTo[peer] == stream.id { streamTo[peer] = nil }
     }
 

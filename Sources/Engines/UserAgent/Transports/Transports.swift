@@ -71,6 +71,8 @@ public final class Transports: SignallingNetwork {
         public var handshakesFailed = 0
         /// Connections that could not be opened or did not end in good order.
         public var failed = 0
+        /// Connections of ours that are over though we did not end them, by cause.
+        public var ends = ConnectionEnds()
         /// Counts of all UDP sockets.
         public var datagrams = UDPSocket.Counts()
 
@@ -172,7 +174,10 @@ public final class Transports: SignallingNetwork {
             stream.connection.advance(to: now)
             if let due = stream.messageDeadline, due <= now { giveUp(stream, at: now) }
             if let due = stream.nextQuestion, due <= now { leave(stream, at: now) }
-            if !stream.askWebSocket(at: now) { closeSilent(stream) }
+            if !stream.askWebSocket(at: now) {
+                note(\.unanswered, stream)
+                closeSilent(stream)
+            }
             watch(stream)
         }
         let failed = lost
@@ -186,6 +191,8 @@ public final class Transports: SignallingNetwork {
         case .tcp, .tls, .ws, .wss: sendStream(bytes, over: flow)
         }
     }
+
+    public func connect(_ flow: Flow) -> Flow? { flow.transport.isReliable ? open(flow, isShared: false)?.flow : flow }
 
     public func close(_ flow: Flow) {
         if flow.transport.isReliable { closeStream(of: flow) }

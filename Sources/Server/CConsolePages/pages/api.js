@@ -33,3 +33,4 @@ export async function ask(method, path, body) {
 export const get = path => ask("GET", path);
 export const callPath = (id, rest = "") => `/v1/calls/${encodeURIComponent(id)}${rest}`;
 export const linePath = (number, rest = "") => `/v1/lines/${encodeURIComponent(number)}${rest}`;
+export const mailboxPath = (line, rest = "") => `/v1/mailboxes/${encodeURIComponent(line)}${rest}`;

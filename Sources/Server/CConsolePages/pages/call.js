@@ -1,7 +1,7 @@
 // One call: its ladder as it grows, its quality over time in both directions, and what can be done with it.
-import { callPath, gatewayNow, get } from "./api.js";
+import { callPath, gatewayNow, get, mailboxPath } from "./api.js";
 import { ends, stateWords } from "./calls.js";
-import { el, foreign, setText, svg, table } from "./dom.js";
+import { el, foreign, setText, short, svg, table } from "./dom.js";
 import { age, date, figure, t } from "./words.js";
 
 const mostPoints = 600;
@@ -13,7 +13,7 @@ export function showCall(place, page, id) {
   const chart = svg("svg", { viewBox: "0 0 600 160", class: "chart", role: "img", "aria-label": t("overTime") });
   const legend = el("p", { class: "legend" },
     el("span", { class: "incoming" }, t("incoming")), " ", el("span", { class: "outgoing" }, t("outgoing")));
-  const statistics = el("tbody"), recordings = el("ul");
+  const statistics = el("tbody"), recordings = el("ul", { class: "sounds" });
   const asText = el("button", { type: "button", "aria-pressed": "false", onclick: () => chooseText(ladderText.hidden) }, t("ladderAsText"));
   place.append(heading, facts, acts,
     el("section", {}, el("h2", {}, t("ladder")), asText, ladder, ladderText,
@@ -121,11 +121,38 @@ export function showCall(place, page, id) {
       svg("polyline", { class: "incoming", points: line("incoming") }), svg("polyline", { class: "outgoing", points: line("outgoing") }));
   }
 
+  let drawnSounds = null;
   async function drawRecordings() {
     const { recordings: found } = await get(`/v1/recordings?call=${encodeURIComponent(id)}`).catch(() => ({ recordings: [] }));
-    recordings.replaceChildren(...(found.length === 0 ? [el("li", { class: "quiet" }, t("noRecordings"))] : found.map(recording =>
-      el("li", {}, foreign(recording.file), " ",
-        el("audio", { controls: true, preload: "none", src: `/v1/recordings/${encodeURIComponent(recording.id)}` })))));
+    const message = await messageOfCall(), key = JSON.stringify([found, message]);
+    // A player that is there plays on.
+    if (key === drawnSounds) return;
+    drawnSounds = key;
+    const items = found.map(recording => el("li", {}, player(`/v1/recordings/${encodeURIComponent(recording.id)}`, short(recording.file)), foreign(recording.file)));
+    if (message) items.push(messageItem(message));
+    recordings.replaceChildren(...(items.length === 0 ? [el("li", { class: "quiet" }, t("noRecordings"))] : items));
+  }
+
+  const player = (path, name) => el("audio", { controls: true, preload: "none", src: path, "aria-label": name });
+
+  /** The message that was left in this call; null: its line is no mailbox, or none was. */
+  async function messageOfCall() {
+    if (!call) return null;
+    const { mailboxes } = await get("/v1/mailboxes").catch(() => ({ mailboxes: [] }));
+    if (!mailboxes.some(mailbox => mailbox.line === call.line)) return null;
+    const { messages } = await get(mailboxPath(call.line)).catch(() => ({ messages: [] }));
+    return messages.find(message => message.id.toLowerCase() === id.toLowerCase()) ?? null;
+  }
+
+  function messageItem(message) {
+    const path = mailboxPath(call.line, `/messages/${encodeURIComponent(message.id)}`);
+    const mark = page.button(t(message.heard ? "markNew" : "markHeard"), "lines", async () => {
+      await page.act(t(message.heard ? "markNew" : "markHeard"), "PATCH", path, { heard: !message.heard });
+      drawRecordings();
+    });
+    return el("li", { "data-message": message.id }, player(path, t("messageIn", short(call.line))),
+      el("span", {}, t("messageIn", short(call.line)), ", ", foreign(message.name ?? message.caller), ", ", age(message.duration), ", ",
+        t(message.heard ? "heardMessage" : "newMessage")), mark);
   }
 
   // MARK: Updates
@@ -135,7 +162,7 @@ export function showCall(place, page, id) {
     call = page.live.calls.get(id) ?? page.live.ended.find(call => call.id === id) ?? call;
     drawFacts();
     if (!ladderDue) ladderDue = setTimeout(drawLadder, 300);
-    if (call?.state === "ended") drawRecordings();
+    if (call?.state === "ended") setTimeout(drawRecordings, 300);
   });
   const timer = setInterval(() => {
     drawFacts();

@@ -1,10 +1,9 @@
-// Calls now, and those that ended last. Rows are kept and changed: 500 of them stay smooth.
+// Calls now, and those that ended last. Rows in sight are kept and changed: 500 calls stay smooth.
 import { callPath, gatewayNow } from "./api.js";
 import { el, foreign, setText, short, table } from "./dom.js";
 import { isBad } from "./live.js";
+import { LongTable } from "./long-table.js";
 import { age, figure, t } from "./words.js";
-
-const mostRows = 500;
 
 /** The two ends of a call, as people name them. */
 export function ends(call) {
@@ -31,16 +30,23 @@ export function soundWords(call) {
 }
 
 export function showCalls(place, page) {
-  const body = el("tbody"), endedBody = el("tbody"), rows = new Map();
+  const body = el("tbody"), endedBody = el("tbody"), cells = new Map();
   const none = el("p", { class: "quiet" }, t("noCalls")), count = el("span", { class: "count" });
   const filter = el("input", { type: "search", id: "filter", oninput: () => drawAll() });
   const actHeads = [t("state"), t("line"), t("from"), t("to"), t("duration"), t("sound"), t("codec"), t("acts")];
+  const region = table(t("callsNow"), actHeads, body);
   place.append(
     el("h1", {}, t("callsNow"), " ", count),
     el("p", {}, el("label", { for: "filter" }, t("filter"), " "), filter),
-    table(t("callsNow"), actHeads, body), none,
+    region, none,
     el("h2", {}, t("endedCalls")),
     table(t("endedCalls"), [t("state"), t("line"), t("from"), t("to"), t("duration"), t("reason"), t("status"), t("quality")], endedBody));
+  const long = new LongTable(region, body, id => {
+    const call = page.live.calls.get(id) ?? { id, state: "ended" };
+    cells.set(id, row(call));
+    draw(call, cells.get(id));
+    return cells.get(id).row;
+  });
 
   const suits = call => {
     const wanted = filter.value.trim().toLowerCase();
@@ -49,9 +55,10 @@ export function showCalls(place, page) {
 
   function row(call) {
     const [from, to] = ends(call);
-    const cells = { state: el("td"), duration: el("td", { class: "number" }), sound: el("td"), codec: el("td"), hold: null };
+    const cells = { state: el("td"), duration: el("td", { class: "number" }), sound: el("td"), codec: el("td"), hold: null, named: `${from},${to}` };
+    const now = () => page.live.calls.get(call.id) ?? call;
     const act = (key, rest, content = {}) => () => page.act(t(key), "POST", callPath(call.id, rest), { wait: "performed", ...content });
-    cells.hold = page.button(t("hold"), "control", () => act(call.isOnHold ? "resume" : "hold", "/hold", { onHold: !call.isOnHold })());
+    cells.hold = page.button(t("hold"), "control", () => act(now().isOnHold ? "resume" : "hold", "/hold", { onHold: !now().isOnHold })());
     cells.row = el("tr", { "data-call": call.id },
       cells.state, el("td", {}, foreign(call.line)),
       el("td", {}, el("a", { href: `#/call/${call.id}`, "aria-label": t("open", from) }, foreign(from))), el("td", {}, foreign(to)),
@@ -60,21 +67,13 @@ export function showCalls(place, page) {
     return cells;
   }
 
-  function draw(call) {
-    let cells = rows.get(call.id);
-    if (!cells || cells.named !== ends(call).join()) {
-      const fresh = row(call);
-      if (cells) cells.row.replaceWith(fresh.row);
-      else body.append(fresh.row);
-      rows.set(call.id, cells = fresh);
-      cells.named = ends(call).join();
-    }
-    cells.row.hidden = !suits(call);
+  function draw(call, cells) {
     setText(cells.state, stateWords(call));
     setText(cells.sound, soundWords(call));
     setText(cells.codec, call.codec ?? "–");
     setText(cells.hold, t(call.isOnHold ? "resume" : "hold"));
-    cells.hold.disabled = call.state !== "connected" || !page.may("control");
+    const isDead = call.state !== "connected" || !page.may("control");
+    if (cells.hold.disabled !== isDead) cells.hold.disabled = isDead;
     drawAge(call, cells);
   }
 
@@ -96,46 +95,36 @@ export function showCalls(place, page) {
     }));
   }
 
-  function drawAll() {
-    for (const [id, cells] of rows) {
-      if (!page.live.calls.has(id)) {
-        cells.row.remove();
-        rows.delete(id);
-      }
+  /** Rows of calls that changed, and which calls there are. */
+  function drawAll(changed = null) {
+    const all = page.live.calls;
+    for (const id of changed ?? [...long.rows.keys()]) {
+      const call = all.get(id);
+      if (!call || !long.rows.has(id)) continue;
+      if (cells.get(id).named === ends(call).join()) draw(call, cells.get(id));
+      else long.renew(id);
     }
-    for (const call of page.live.calls.values()) if (rows.has(call.id) || rows.size < mostRows) draw(call);
-    finish();
-  }
-
-  function finish() {
-    const all = page.live.calls.size;
-    setText(count, all > mostRows ? `${mostRows} / ${all}` : String(all));
-    none.hidden = all > 0;
+    long.show(filter.value.trim() === "" ? [...all.keys()] : [...all.values()].filter(suits).map(({ id }) => id));
+    for (const id of cells.keys()) if (!long.rows.has(id)) cells.delete(id);
+    setText(count, String(all.size));
+    if (none.hidden !== all.size > 0) none.hidden = all.size > 0;
   }
 
   let drewEnded = 0;
   function update(changed) {
-    for (const id of changed) {
-      const call = page.live.calls.get(id);
-      if (call && (rows.has(id) || rows.size < mostRows)) draw(call);
-      else if (!call && rows.has(id)) {
-        rows.get(id).row.remove();
-        rows.delete(id);
-      }
-    }
-    if (changed.size > 0 && performance.now() - drewEnded > 500) {
-      drewEnded = performance.now();
-      drawEnded();
-    }
-    finish();
+    if (changed.size === 0) return;
+    drawAll(changed);
+    if (performance.now() - drewEnded <= 500) return;
+    drewEnded = performance.now();
+    drawEnded();
   }
 
   drawAll();
   drawEnded();
   const stop = page.live.listen(update);
   const timer = setInterval(() => {
-    for (const [id, cells] of rows) if (page.live.calls.has(id)) drawAge(page.live.calls.get(id), cells);
+    for (const id of long.rows.keys()) if (page.live.calls.has(id)) drawAge(page.live.calls.get(id), cells.get(id));
     if (performance.now() - drewEnded > 500) drawEnded();
   }, 1_000);
-  return { close: () => { stop(); clearInterval(timer); } };
+  return { close: () => { stop(); clearInterval(timer); long.close(); } };
 }

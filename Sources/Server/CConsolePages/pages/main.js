@@ -9,9 +9,14 @@ import { showLines, showRecents } from "./lines.js";
 import { showTrunks } from "./trunks.js";
 import { showEvents } from "./events.js";
 import { showServer } from "./server.js";
+import { showLoad } from "./load.js";
+import { showSettings } from "./settings.js";
 
-const views = { calls: showCalls, call: showCall, lines: showLines, recents: showRecents, trunks: showTrunks, events: showEvents, server: showServer };
-const inMenu = ["calls", "lines", "trunks", "events", "server"];
+const views = {
+  calls: showCalls, call: showCall, lines: showLines, recents: showRecents, trunks: showTrunks, events: showEvents,
+  load: showLoad, settings: showSettings, server: showServer,
+};
+const inMenu = ["calls", "lines", "trunks", "events", "load", "settings", "server"];
 
 /** What all views share: the live calls, the rights, and acts whose outcome is shown. */
 class Console {

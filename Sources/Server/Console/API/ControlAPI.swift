@@ -20,6 +20,9 @@ final class ControlAPI {
     var reload: (@Sendable () -> Void)?
     /// nil: there can be none.
     var webhooks: (any WebhookControl)?
+    /// nil: nobody said them.
+    var settings: SettingsReport?
+    let laneWaits = LaneWaits()
     let version: String
     /// Has work done on the API's lane. Any thread.
     typealias Post = @Sendable (@escaping @Sendable (ControlAPI, Instant) -> Void) -> Void
@@ -76,6 +79,8 @@ final class ControlAPI {
         StreamRoutes(api: self).add(to: &routes)
         MailboxRoutes(api: self).add(to: &routes)
         RegistrationRoutes(api: self).add(to: &routes)
+        HealthRoutes(api: self).add(to: &routes)
+        SettingsRoutes(api: self).add(to: &routes)
         return routes
     }
 

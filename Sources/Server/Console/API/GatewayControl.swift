@@ -28,6 +28,8 @@ public protocol GatewayControl: Sendable {
     func trunkSummaries(then: @escaping @Sendable ([TrunkSummary]) -> Void)
     func mediaStatistics(of calls: [UUID], then: @escaping @Sendable ([UUID: MediaStatistics]) -> Void)
     func unregister(_ contact: Text, ofLine number: Text, then: @escaping @Sendable (Bool) -> Void)
+    /// nil: it has stopped. Waits for the signalling lane.
+    var figures: GatewayFigures? { get }
     var directorySummaries: [DirectorySummary] { get }
     func reloadDirectory(_ name: String) -> Bool
     /// nil: messages are not traced.

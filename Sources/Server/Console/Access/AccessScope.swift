@@ -8,7 +8,7 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
     case control
     /// Do Not Disturb, block lists, registrations, and messages of mailboxes.
     case lines
-    /// Drain, reload and tests of webhooks; removal of recordings; streams to an address that the server connects to.
+    /// The settings; drain, reload and tests of webhooks; removal of recordings; streams to an address that the server connects to.
     case admin
 
     /// That of a request; nil: any token will do.
@@ -16,6 +16,7 @@ public enum AccessScope: String, CaseIterable, Codable, Sendable {
         switch request.target.segments.dropFirst().first {
         case "access", "login": return nil
         case "tickets": return .read
+        case "settings": return .admin
         default: break
         }
         if isStream(request.target) { return request.head.method == .post ? .admin : .control }

@@ -64,6 +64,14 @@ extension OpenAPIOperation {
             method: .get, path: "/v1/server", id: "getServer", summary: "Tell version, run and number of calls",
             answers: [.json(.ok, "the gateway", "Server")]),
         OpenAPIOperation(
+            method: .get, path: "/v1/health", id: "getHealth", summary: "Tell the load, with histograms",
+            details: "Waits for the signalling lane, and tells how long.",
+            answers: [.json(.ok, "the load", "Health"), notRunning]),
+        OpenAPIOperation(
+            method: .get, path: "/v1/settings", id: "getSettings", summary: "List the settings in force, and what their check says",
+            details: "Of a URL only scheme and host are told, and of a command its program: the rest may be secret.",
+            answers: [.json(.ok, "the settings", "Settings"), notRunning]),
+        OpenAPIOperation(
             method: .post, path: "/v1/server/drain", id: "drain", summary: "Take no new calls; those that are up go on",
             answers: [.empty(.accepted, "no new call is taken"), notRunning]),
         OpenAPIOperation(

@@ -24,7 +24,7 @@ extension OpenAPISchemas {
         "Registrations": .object("The registrations of a line.", [.always("registrations", .list(of: .reference("Registration")))]),
     ]
 
-    private static func decimal(_ meaning: String) -> JSONSchema { .number(meaning).with(["type": "number"]) }
+    static func decimal(_ meaning: String) -> JSONSchema { .number(meaning).with(["type": "number"]) }
 
     private static let legStatistics = JSONSchema.object(
         "The media of a leg.",

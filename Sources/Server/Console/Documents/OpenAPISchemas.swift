@@ -3,7 +3,7 @@ import Streaming
 
 /// The schemas of what `/v1` takes and answers, by name.
 enum OpenAPISchemas {
-    static let all: [String: JSONSchema] = [outcomes, reads, accesses, records, webhooks, ["Problem": problem]].reduce(requests) {
+    static let all: [String: JSONSchema] = [outcomes, reads, ofServer, accesses, records, webhooks, ["Problem": problem]].reduce(requests) {
         $0.merging($1) { $1 }
     }
 

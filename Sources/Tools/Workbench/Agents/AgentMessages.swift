@@ -27,10 +27,16 @@ public struct AgentState: Codable, Sendable {
         public var machine: MachineDescription
         /// Number of calls whose figures it has kept.
         public var calls: Int
+        /// WebSockets that its accounts had of their own; nil where they had none.
+        public var connections: LoadReport.Connections?
 
         /// - Parameter calls: number of calls whose figures are kept.
-        public init(failure: String?, validity: Validity?, leaks: LeakReport, machine: MachineDescription, calls: Int) {
+        public init(
+            failure: String?, validity: Validity?, leaks: LeakReport, machine: MachineDescription, calls: Int,
+            connections: LoadReport.Connections? = nil
+        ) {
             (self.failure, self.validity, self.leaks, self.machine, self.calls) = (failure, validity, leaks, machine, calls)
+            self.connections = connections
         }
     }
 

@@ -27,7 +27,7 @@ extension LiveLoad.Outcome {
         self.init(
             failure: failures.first, state: LoadLedger.State(figures, calls: calls), progress: LoadProgress(adding: states.map(\.progress)),
             elapsed: .seconds(fraction: states.compactMap(\.elapsed).max() ?? 0), evidence: nil, leaks: LeakReport(leftovers: leftovers),
-            agents: results.map(LoadReport.Agent.init))
+            agents: results.map(LoadReport.Agent.init), connections: LoadReport.Connections(adding: states.compactMap(\.end?.connections)))
     }
 }
 
@@ -52,6 +52,8 @@ extension LoadProgress {
         for other in all.dropFirst() {
             if other.phase.place < phase.place { phase = other.phase }
             (registered, accounts, isReady) = (registered + other.registered, accounts + other.accounts, isReady && other.isReady)
+            registrationTime = [registrationTime, other.registrationTime].compactMap(\.self).max()
+            connections += other.connections
             (begun, active, answered, over) = (begun + other.begun, active + other.active, answered + other.answered, over + other.over)
             (skipped, withoutPort, strangers) = (skipped + other.skipped, withoutPort + other.withoutPort, strangers + other.strangers)
             // The most of each may have been at another time: together they were no more.
@@ -69,6 +71,18 @@ extension LoadProgress.Phase {
         case .ending: 2
         case .over: 3
         }
+    }
+}
+
+extension LoadReport.Connections {
+    /// - Returns: nil where there are none.
+    init?(adding all: [LoadReport.Connections]) {
+        guard var sum = all.first else { return nil }
+        for other in all.dropFirst() {
+            sum.opened += other.opened
+            sum.ends.add(other.ends)
+        }
+        self = sum
     }
 }
 

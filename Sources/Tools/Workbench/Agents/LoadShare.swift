@@ -47,6 +47,7 @@ extension LoadPlan {
         for index in plan.arrivals.steps.indices { plan.arrivals.steps[index].rate /= Double(share.count) }
         plan.calls = calls.map(share.part)
         plan.concurrent = share.part(of: concurrent)
+        plan.connectionRate = connectionRate.map { $0 / Double(share.count) }
         let from = accounts.count * share.index / share.count, to = accounts.count * (share.index + 1) / share.count
         plan.accounts = Array(accounts[from..<to])
         let needed = target == nil ? 2 : 1

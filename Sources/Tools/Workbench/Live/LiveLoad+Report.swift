@@ -15,7 +15,8 @@ extension LiveLoad.Outcome {
         // A search goes on until a term fails: what counts is the step that it has found.
         let verdicts = knee.map { knee in (steps.last { $0.rate == knee.lastKept } ?? steps.first)?.slo ?? [] } ?? slo?.verdicts(on: tally)
         return LoadReport(
-            run: run, validity: validity, counts: counts(tally), ratios: ratios(tally), encryption: encryption(tally), machine: .this,
+            run: run, validity: validity, accounts: accounts, counts: counts(tally), ratios: ratios(tally),
+            encryption: encryption(tally), machine: .this,
             totals: .init(talkTime: tally.talkTime, packetsSent: tally.packetsSent, packetsReceived: tally.packetsReceived),
             metrics: metrics(tally), histograms: tally.histograms,
             findings: Self.findings(tally) + lateCalls(), slo: Self.judged(verdicts ?? [], validity), steps: steps, knee: knee,
@@ -55,6 +56,12 @@ extension LiveLoad.Outcome {
             return nil
         }
         return .seconds(fraction: last + 1 / rate)
+    }
+
+    private var accounts: LoadReport.Accounts? {
+        progress.registrationTime.map {
+            LoadReport.Accounts(registered: progress.accounts, seconds: Double($0.wholeMilliseconds) / 1_000, connections: connections)
+        }
     }
 
     private func counts(_ tally: LoadTally) -> LoadReport.Counts {

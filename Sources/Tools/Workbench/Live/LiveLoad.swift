@@ -40,6 +40,8 @@ public final class LiveLoad: Sendable {
         /// The calls whose figures are kept, in the order in which they were judged.
         public var calls: [CallFigures] { state.calls }
         public var figures: LoadFigures { LoadFigures(state) }
+        /// The WebSockets that accounts had of their own; nil where they had none.
+        public var connections: LoadReport.Connections?
     }
 
     private let plan: LoadPlan
@@ -149,21 +151,24 @@ public final class LiveLoad: Sendable {
             evidence.ephemeral = EphemeralPortRange.current
             return evidence
         }
-        let leaks = leaks(since: state.before, trend)
+        let progress = last?.0.progress ?? LoadProgress(), leaks = leaks(since: state.before, connections: progress.connections, trend)
+        let counts = phone.transportCounts
         phone.close()
         return Outcome(
-            failure: state.failure, state: state, progress: last?.0.progress ?? LoadProgress(), elapsed: elapsed, evidence: evidence,
-            leaks: leaks)
+            failure: state.failure, state: state, progress: progress, elapsed: elapsed, evidence: evidence, leaks: leaks,
+            connections: plan.connectionRate == nil ? nil : counts.map { LoadReport.Connections(opened: $0.opened, ends: $0.ends) })
     }
 
     /// Lists what is still there. Transactions that only wait for copies are let go by moving their clock on.
-    private func leaks(since before: MachineReading?, _ trend: MemoryTrend) -> LeakReport {
+    ///
+    /// - Parameter opened: connections that stood when the first call began.
+    private func leaks(since before: MachineReading?, connections opened: Int, _ trend: MemoryTrend) -> LeakReport {
         let counts = phone.ask { client, now in
             for minute in 1...4 { client.phone.advance(to: now + .seconds(60 * minute)) }
             return client.phone.counts(at: now + .seconds(240))
         }
         var leftovers = counts?.leftovers ?? [], after = MachineReading.now
-        let connections = phone.transportCounts?.connections ?? 0
+        let connections = (phone.transportCounts?.connections ?? 0) - opened
         for _ in 0..<20 where (after.descriptors ?? 0) - connections > (before?.descriptors ?? .max) {
             usleep(50_000)   // what Dispatch closes takes a moment
             after = MachineReading.now

@@ -24,6 +24,8 @@ public struct LivePhoneSettings: Sendable {
     public var webSocketPath = "/"
     /// The address that it binds and tells the other side; nil: the address that faces the server.
     public var address: IPAddress?
+    /// Connections that it may have at a time.
+    public var maximumConnections = 4_096
     /// 0 lets the kernel choose.
     public var port: UInt16 = 0
     /// Ports for RTP and RTCP, in pairs: a call needs one.
@@ -92,6 +94,7 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
                     place = Transports.Listener(settings.transport, SocketAddress(host, port: settings.port))
                 var configuration = Transports.Configuration(listeners: listens ? [place] : [])
                 (configuration.opensWebSockets, configuration.webSocketPath) = (true, settings.webSocketPath)
+                configuration.maximumConnections = settings.maximumConnections
                 transports = try Transports(configuration, tls: contexts, on: lane)
             } catch { throw .socket(error) }
             transports.onTLSFailure = { error, _, _ in settings.onTLSFailure?(error) }

@@ -62,6 +62,7 @@ public final class LoadClient: PhoneClient {
     var callsTaken = 0
     private var registrations: [Registration] = []
     private var waiting: [LoadAccount] = []
+    private var connections: AccountConnections
     private var failure: String?
     /// When registrars have had their time.
     private var farewell: Instant?
@@ -71,7 +72,8 @@ public final class LoadClient: PhoneClient {
 
     /// The longest time until the other end hears of the end of a call.
     static let timeoutForCallee = Duration.seconds(5)
-    private static let registrationsAtOnce = 50
+    /// Registrations that wait for their registrar; over a secure WebSocket fewer, because servers bound the handshakes of one address.
+    private var registrationsAtOnce: Int { connections.areOwn && phone.identity.flow.transport.isSecure ? 16 : 50 }
     /// The run was given up. A new caller is refused without a record, because each record would be waited for.
     private(set) var isAbandoned = false
     /// The time that registrars have to hear that we leave.
@@ -80,6 +82,7 @@ public final class LoadClient: PhoneClient {
     /// Takes the phone's events for itself.
     public init(phone: Phone, plan: LoadPlan) {
         (self.phone, self.plan, random) = (phone, plan, SeededRandom(seed: plan.seed))
+        connections = AccountConnections(rate: plan.connectionRate)
         schedule = ArrivalSchedule(plan.arrivals, seed: plan.seed &+ 1)
         if plan.arrivals.steps.count > 1 { windows = StepWindow.all(of: plan.arrivals, settling: plan.settling) }
         progress.accounts = plan.accounts.count
@@ -91,8 +94,9 @@ public final class LoadClient: PhoneClient {
     public func start(at now: Instant) {
         waiting = plan.accounts.reversed()
         guard !waiting.isEmpty else { return becomeReady(at: now) }
+        began = now
         registersUntil = plan.registrationTimeout.map { now + $0 }
-        for _ in 0..<Self.registrationsAtOnce { registerNext(at: now) }
+        registerNext(at: now)
     }
 
     /// Begins no more, hangs up what is up, and finishes. Calls that are cut off by this are not the target's fault.
@@ -129,13 +133,15 @@ public final class LoadClient: PhoneClient {
     }
 
     public var deadline: Instant? {
-        [phone.deadline, nextLook, nextArrival, halfOver.first?.until, farewell, registersUntil].reduce(nil) { earliest, due in
+        [phone.deadline, nextRegistration, nextLook, nextArrival, halfOver.first?.until, farewell, registersUntil].reduce(nil) {
+            earliest, due in
             due.map { min($0, earliest ?? $0) } ?? earliest
         }
     }
 
     public func advance(to now: Instant) {
         phone.advance(to: now)
+        if let due = nextRegistration, due <= now { registerNext(at: now) }
         while let due = nextLook, due <= now { look(at: now) }
         while let due = nextArrival, due <= now { arrive(due: due, at: now) }
         while let half = halfOver.first, half.until <= now {
@@ -173,18 +179,43 @@ public final class LoadClient: PhoneClient {
 
 // Registrations.
 extension LoadClient {
+    /// When the next account may open its connection; nil where nothing waits for that.
+    private var nextRegistration: Instant? {
+        let isWaiting = progress.phase == .registering && !waiting.isEmpty
+        return isWaiting && registrations.count - progress.registered < registrationsAtOnce ? connections.due : nil
+    }
+
     private func registerNext(at now: Instant) {
-        guard let account = waiting.popLast() else { return }
+        while nextRegistration != nil, connections.mayOpen(at: now), let account = waiting.popLast() {
+            guard connections.open(for: account.user, to: phone.identity.flow, by: phone.agent, at: now) != nil else {
+                return finish("\(progress.connections.counted("WebSocket was", "WebSockets were")) opened, and no more can be", at: now)
+            }
+            if connections.areOwn { progress.connections += 1 }
+            register(account, at: now)
+        }
+    }
+
+    private func register(_ account: LoadAccount, at now: Instant) {
         let registration = phone.register(as: identity(of: account), at: now) { [unowned self] _, event, now in
             receive(event, of: account, at: now)
         }
+        registration.otherFlow = { [unowned self] registration, _, now in otherFlow(of: account, registration, at: now) }
         registrations.append(registration)
+    }
+
+    /// The way of an account whose WebSocket is gone: a new one, as soon as the rate allows it.
+    private func otherFlow(of account: LoadAccount, _ registration: Registration, at now: Instant) -> Flow? {
+        guard connections.areOwn, progress.phase != .registering, connections.mayOpen(at: now),
+            phone.agent.living(registration.request.flow) != registration.request.flow
+        else { return nil }
+        return connections.open(for: account.user, to: phone.identity.flow, by: phone.agent, at: now)
     }
 
     func identity(of account: LoadAccount) -> PhoneIdentity {
         var identity = phone.identity
         if account.user != identity.user { identity.displayName = nil }
         (identity.user, identity.credentials) = (account.user, account.credentials)
+        if let flow = connections[account.user] { identity.flow = flow }
         return identity
     }
 
@@ -194,7 +225,9 @@ extension LoadClient {
             progress.registered += 1
             onEvent?(.registered(seconds: seconds), now)
             registerNext(at: now)
-            if progress.registered == plan.accounts.count { becomeReady(at: now) }
+            guard progress.registered == plan.accounts.count else { return }
+            progress.registrationTime = now - began
+            becomeReady(at: now)
         case .failed(let status, let response, let retry):
             let words = response == nil ? phone.unanswered(status, over: phone.identity.flow).words : nil
             let failure = RegistrationFailure(status: response == nil ? nil : status, words: words)

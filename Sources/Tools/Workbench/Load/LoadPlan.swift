@@ -107,6 +107,8 @@ public struct LoadPlan: Sendable {
     public var expects = ExpectedSound.sound
     /// A caller cancels what was not answered for so long.
     public var timeout = Duration.seconds(32)
+    /// WebSockets that are opened a second, one for each account; nil: all accounts share what leads to the server.
+    public var connectionRate: Double?
     /// The time that registrars have until all accounts are registered; nil: as long as their transactions last.
     public var registrationTimeout: Duration?
     /// The time for which the tool's own callees ring.

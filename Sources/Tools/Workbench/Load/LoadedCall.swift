@@ -47,6 +47,10 @@ public struct LoadProgress: Codable, Hashable, Sendable {
     public var registered = 0, accounts = 0
     /// All that is to be registered is, and the first call waits for the word.
     public var isReady = false
+    /// From the first registration that was begun to the last that was granted; nil until then.
+    public var registrationTime: Duration?
+    /// WebSockets of accounts that were opened before the first call.
+    public var connections = 0
     /// Calls: begun, up now, up at most, answered, and over.
     public var begun = 0, active = 0, mostActive = 0, answered = 0, over = 0
     /// Not begun, because so many were there already.

@@ -1,4 +1,5 @@
 import Primitives
+import UserAgent
 
 /// All that is known of a run when it is over; what was not measured is absent. `schema` names this form of it.
 public struct LoadReport: Codable, Sendable {
@@ -33,6 +34,24 @@ public struct LoadReport: Codable, Sendable {
                 command, target, transport, version, began, elapsed, wasStopped, seed
             )
         }
+    }
+
+    /// The accounts that the tool registered.
+    public struct Accounts: Codable, Hashable, Sendable {
+        /// All of them: no call is begun before.
+        public var registered: Int
+        /// From the first REGISTER to the last 200.
+        public var seconds: Double
+        /// The WebSockets that they had of their own; nil where all shared one way to the server.
+        public var connections: Connections?
+    }
+
+    /// WebSockets of accounts, over the whole run.
+    public struct Connections: Codable, Hashable, Sendable {
+        /// Begun by the tool, also those in place of one that was lost.
+        public var opened: Int
+        /// Those that ended before the run did, by cause.
+        public var ends: ConnectionEnds
     }
 
     /// Ends of calls that had media, by how it was encrypted.
@@ -163,6 +182,8 @@ public struct LoadReport: Codable, Sendable {
     public var run: Run
     /// Whether the figures can be believed: the tool’s own lateness and losses.
     public var validity: Validity
+    /// Nil where the tool registered none.
+    public var accounts: Accounts?
     public var counts: Counts
     public var ratios: Ratios
     public var encryption: Encryption

@@ -1,3 +1,5 @@
+import UserAgent
+
 /// The report as lines for a person: first whether it is valid, then what it says, and the verdict last.
 public enum LoadText {
     public static func lines(_ report: LoadReport) -> [String] {
@@ -47,8 +49,7 @@ public enum LoadText {
         let counts = report.counts, ratios = report.ratios, totals = report.totals
         let statuses = counts.byStatus.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
         let kinds = counts.byKind.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        return [
-            "target       \(report.run.target)",
+        return ["target       \(report.run.target)"] + accounts(report) + [
             "calls        \(counts.begun) in \(Number.text(report.run.elapsed)) s, at most \(counts.concurrent) at a time: \(counts.good) good, \(counts.faulty) faulty, \(counts.failed) failed"
                 + (counts.notTried > 0 ? ", \(counts.notTried) not tried" : "")
                 + (counts.cutOff > 0 ? ", \(counts.cutOff) cut off by the stop" : "")
@@ -61,6 +62,12 @@ public enum LoadText {
             "RFC 6076     SER \(percent(ratios.ser)), SEER \(percent(ratios.seer)), ISA \(percent(ratios.isa)), SCR \(percent(ratios.scr))"
                 + (counts.retransmissions > 0 ? "; \(counts.retransmissions.counted("retransmission", "retransmissions"))" : ""),
         ]
+    }
+
+    static func accounts(_ report: LoadReport) -> [String] {
+        guard let accounts = report.accounts else { return [] }
+        let line = "accounts     \(accounts.registered) registered in \(Number.text(accounts.seconds)) s"
+        return [line] + (accounts.connections.map { ["connections  \($0.text)"] } ?? [])
     }
 
     private static func sample(_ report: LoadReport) -> [String] { sampleNote(report).map { ["note         \($0)"] } ?? [] }
@@ -162,5 +169,20 @@ extension LoadReport.Agent {
             ?? (validity.map { $0.isValid ? "valid" : "not valid" } ?? "not known")
         return "\(name): \(begun.counted("call", "calls")) in \(Number.text(elapsed)) s, \(state)\(late)"
             + (machine.map { "; \($0.text)" } ?? "")
+    }
+}
+
+extension LoadReport.Connections {
+    /// Those that ended before the run did.
+    public var lost: Int { ends.total }
+
+    /// `40 WebSockets opened, one for each account; lost: 2 refused, 1 closed by the server`.
+    public var text: String {
+        let causes = [
+            (ends.refused, "refused"), (ends.closedByPeer, "closed by the server"), (ends.unanswered, "without pong"),
+            (ends.broken, "broken"),
+        ]
+        let lost = causes.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return "\(opened.counted("WebSocket", "WebSockets")) opened, one for each account; lost: \(lost.isEmpty ? "none" : lost)"
     }
 }

@@ -54,7 +54,7 @@ final class AgentJob: Sendable {
             let end = AgentState.End(
                 failure: outcome.failure, validity: outcome.validity(plan: plan, findsKnee: findsKnee), leaks: outcome.leaks,
                 machine: .this,
-                calls: outcome.calls.count)
+                calls: outcome.calls.count, connections: outcome.connections)
             values.withLock { ($0.outcome, $0.end) = (outcome, end) }
             say("load: over, \(outcome.progress.begun.counted("call", "calls"))\(outcome.failure.map { ": \($0)" } ?? "")")
             whenOver()

@@ -35,6 +35,8 @@ final class Reload: Sendable {
             let change = try server.reload(adopted.server)
             current.withLock { $0 = adopted }
             webhooks.use(adopted, log)
+            let summary = StartupSummary(adopted, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
+            control?.use(SettingsReport(adopted, summary))
             if adopted.control.tls, let tls = adopted.tlsSettings { control?.use(try TLSContexts(tls)) }
             log.say(.notice, "the configuration was read again: \(change.text)")
             if adopted.tlsSettings != nil { log.say(.notice, "the certificates were read again") }

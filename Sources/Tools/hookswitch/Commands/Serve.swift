@@ -70,6 +70,7 @@ struct Serve: ExplainedCommand {
         printSummary(configuration, server, since: begin)
         let reload = Reload(configuration, server, control, webhooks, log) { [options] in try options.load().speakingPrompts() }
         stop.onReload = { reload.perform() }
+        control?.use(SettingsReport(configuration, summary(configuration, server)))
         control?.begin(server) { [stop] in stop.askReload() }
         let name = Self.advertisedName(configuration, server, log)
         withExtendedLifetime((monitor, memory, name)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
@@ -83,14 +84,19 @@ struct Serve: ExplainedCommand {
 
     /// It serves whether anybody reads this or not.
     private func printSummary(_ configuration: ServeConfiguration, _ server: GatewayServer, since begin: Instant) {
-        var summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
-        summary.warnings += Examination(configuration, .here).resourceWarnings
+        let summary = summary(configuration, server)
         if json {
             try? printJSON(summary)
         } else {
             try? StandardOutput.print(
                 "hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
+    }
+
+    private func summary(_ configuration: ServeConfiguration, _ server: GatewayServer) -> StartupSummary {
+        var summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
+        summary.warnings += Examination(configuration, .here).resourceWarnings
+        return summary
     }
 
     /// nil: all stays in memory.

@@ -11,6 +11,11 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Lines of the target that the tool registers and plays (default: none).", valueName: "first..last"))
     var accounts: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Over ws or wss each account has a connection of its own: so many are opened a second (default: 100).", valueName: "n"))
+    var connectRate: Double?
+
     @OptionGroup(title: "How many calls, and how fast") var pace: PaceOptions
 
     @Option(help: ArgumentHelp("How long each lasts: 10, or exponential:10 for a mean of 10 s (default: 10).", valueName: "s"))

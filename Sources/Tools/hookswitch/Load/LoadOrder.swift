@@ -74,6 +74,7 @@ extension LoadOptions {
             throw Failure.usage("--both-ends needs --local ADDRESS:PORT, or --accounts: where do the calls come back to?")
         }
         try shape(&plan)
+        plan.connectionRate = try connectionRate(place.transport, accounts: plan.accounts.count)
         return plan
     }
 
@@ -94,6 +95,7 @@ extension LoadOptions {
         var plan = LoadPlan()
         try shape(&plan)
         _ = try slo.map(Self.level)
+        _ = try connectRate.map(Self.rate)
         try phone.checkValues()
         if accounts != nil { _ = try accountList() }
     }
@@ -278,6 +280,7 @@ extension LoadOptions {
         if let caller, let password = phone.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
         settings.isPunctual = true
         settings.mediaPorts = try mediaPorts(&plan, place.server.address.family)
+        try provideConnections(&settings, plan)
         settings.mediaLanes = plan.concurrent > 200 ? min(4, MachineReading.cores) : 1
         return settings
     }

@@ -57,7 +57,7 @@ struct LoadRun {
             process?.note(snapshot)
         }
         withExtendedLifetime(signals) {}
-        let reason = tlsFailure.withLock { $0 }.map { ": TLS: \($0)" } ?? ""
+        let reason = Self.reason(tlsFailure.withLock { $0 }, outcome.connections)
         let run = LoadReport.Run(
             command: Self.command, target: order.targetText, transport: "\(order.settings.transport)", version: Hookswitch.version,
             began: began.formatted(.iso8601),
@@ -81,6 +81,11 @@ struct LoadRun {
         if let seen { report.leaks?.add(LeakReport(seen)) }
         report.baseline = order.baseline.map { LoadBaseline($0, beside: report) }
         try order.outputs.bundle.map { try bundle(report, journal?.files, seen, into: $0) }
+    }
+
+    /// Why a run could not be made, beside what the client says.
+    private static func reason(_ error: TLSError?, _ connections: LoadReport.Connections?) -> String {
+        (error.map { ": TLS: \($0)" } ?? "") + (connections.flatMap { $0.lost > 0 ? "; \($0.text)" : nil } ?? "")
     }
 
     private static func witness(_ order: LoadOrder) throws -> WitnessWatch? {

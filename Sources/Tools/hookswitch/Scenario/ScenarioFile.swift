@@ -18,7 +18,8 @@ enum ScenarioFile {
     /// Keys, and whether they are flags.
     private static let keys: [String: Bool] = [
         "target": false, "server": false, "transport": false, "ca": false, "tls-name": false, "certificate": false,
-        "certificate-key": false, "srtp": false, "codec": false, "from": false, "accounts": false, "password": false, "rate": false,
+        "certificate-key": false, "srtp": false, "codec": false, "from": false, "accounts": false, "connect-rate": false, "password": false,
+        "rate": false,
         "poisson": true,
         "ramp": false, "calls": false, "duration": false, "concurrent": false, "talk-time": false, "hold": false, "mix": false,
         "keys": false, "listen": false,

@@ -96,7 +96,15 @@ public enum LoadPage {
                 ("SEER", LoadText.percent(ratios.seer)), ("ISA", LoadText.percent(ratios.isa)), ("SCR", LoadText.percent(ratios.scr)),
             ] + (counts.cutOff > 0 ? [("cut off by the stop", "\(counts.cutOff)")] : [])
         let statuses = counts.byStatus.sorted { $0.key < $1.key }.map { "\($0.value) × \(Markup.escaped($0.key))" }.joined(separator: ", ")
-        return Self.tiles(tiles) + "<p class=\"quiet\">Final statuses: \(statuses)<br>\(Markup.escaped(LoadText.encryption(report)))</p>"
+        return Self.tiles(tiles)
+            + "<p class=\"quiet\">Final statuses: \(statuses)<br>\(Markup.escaped(LoadText.encryption(report)))\(accounts(report))</p>"
+    }
+
+    private static func accounts(_ report: LoadReport) -> String {
+        LoadText.accounts(report).map {
+            "<br>" + Markup.escaped($0.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " "))
+        }
+        .joined()
     }
 
     /// Names with their figures.
