@@ -71,7 +71,12 @@ public final class SQLiteStore: LineStore, Sendable {
     }
 
     /// Changes that could not be written, in this run.
-    public var lost: Int { state.withLock { $0.lostInAll } }
+    public var lost: Int { figures.lost }
+
+    /// Present figures; it is down from a write that failed until one succeeds.
+    public var figures: LineStoreFigures {
+        state.withLock { LineStoreFigures(isUp: $0.lost == 0, waiting: $0.pending.count, lost: $0.lostInAll) }
+    }
 
     /// Takes a change to be written; returns at once. One too many is lost, and counted.
     public func keep(_ change: LineChange) {
