@@ -24,10 +24,14 @@ enum PostgresSchema {
             }
     }
 
+    /// Takes away what ended a day ago, and nobody has: the gateway that knew of it is gone.
+    static let cleaning = [
+        Statement("DELETE FROM registration WHERE expiry < extract(epoch FROM now()) - 86400"),
+        Statement("DELETE FROM push_binding WHERE kept_until < extract(epoch FROM now()) - 86400"),
+    ]
+
     /// "hookswit" as a number: locks of other programs in the same database have others.
     private static let lock = 0x686F_6F6B_7377_6974
-
-    static let tables = ["registration", "push_binding", "do_not_disturb", "blocked", "recent", "message"]
 
     private static let migrations: [[String]] = [
         [

@@ -38,6 +38,8 @@ final class PostgresWorker: LaneResident {
     private var readsAll = false
     /// A question is under way whose answer is to be delivered.
     private var isReading = false
+    /// Tells what we have changed from what others have.
+    private let run = String(UInt64.random(in: .min ... .max), radix: 16)
     private var onFirst: ((Result<KeptState, PostgresError>) -> Void)?
     private var onFinish: (() -> Void)?
 
@@ -93,6 +95,7 @@ final class PostgresWorker: LaneResident {
             let connection = try PostgresConnection(parameters, on: lane)
             self.connection = connection
             connection.onReady = { [unowned self] in prepare() }
+            connection.onNotification = { [unowned self] payload in hear(payload) }
             connection.onLoss = { [unowned self] error in lose(error) }
         } catch { lose(error) }
     }
@@ -112,7 +115,7 @@ final class PostgresWorker: LaneResident {
     }
 
     /// Runs a batch; a failure of any kind ends the connection, unless `failed` takes it.
-    private func run(
+    private func perform(
         _ statements: [PostgresConnection.Statement], failed: ((PostgresError) -> Bool)? = nil,
         _ done: @escaping ([PostgresConnection.Rows]) -> Void
     ) {
@@ -154,13 +157,13 @@ final class PostgresWorker: LaneResident {
     // MARK: Preparing
 
     private func prepare() {
-        run([PostgresSchema.isThere]) { [unowned self] rows in
+        perform([PostgresSchema.isThere]) { [unowned self] rows in
             if rows.first?.first?.first == "t" { readVersion() } else { migrate(from: 0) }
         }
     }
 
     private func readVersion() {
-        run([PostgresSchema.current]) { [unowned self] rows in
+        perform([PostgresSchema.current]) { [unowned self] rows in
             let version = rows.first?.first?.first.flatMap { $0 }.flatMap { Int($0) } ?? 0
             guard version <= PostgresSchema.version else {
                 return lose(
@@ -169,19 +172,24 @@ final class PostgresWorker: LaneResident {
                         "it was written by a later version of hookswitch: its tables have version \(version), and this program knows \(PostgresSchema.version)",
                         isLoss: true))
             }
-            if version < PostgresSchema.version { migrate(from: version) } else { begin() }
+            if version < PostgresSchema.version { migrate(from: version) } else { listen() }
         }
     }
 
     /// Another gateway may have done it meanwhile.
     private func migrate(from version: Int) {
-        run(PostgresSchema.migration(from: version)) { [unowned self] error in
+        perform(PostgresSchema.migration(from: version)) { [unowned self] error in
             guard error.code == "23505" else { return false }
             readVersion()
             return true
         } _: { [unowned self] _ in
-            begin()
+            listen()
         }
+    }
+
+    /// What others change from here on is heard, and so all that is read later is as new. Rows of gateways that have died go.
+    private func listen() {
+        perform([PostgresConnection.Statement("LISTEN \(ChangeNotice.channel)")] + PostgresSchema.cleaning) { [unowned self] _ in begin() }
     }
 
     /// The connection can be used. What was changed here meanwhile is written before all is read.
@@ -213,7 +221,8 @@ final class PostgresWorker: LaneResident {
         var statements = changes.map { $0.statement(node: settings.node) }
         let lines = Set(changes.compactMap { if case .recent(let call) = $0 { call.line } else { nil } })
         statements += lines.sorted().map { StoreChange.trim($0, to: settings.recents) }
-        run(statements) { [unowned self] error in
+        statements += Set(changes.filter(\.isTold).map(\.key.topic)).map { ChangeNotice(run: run, topic: $0).statement }
+        perform(statements) { [unowned self] error in
             refused(changes, error)
         } _: { [unowned self] _ in
             single = max(0, single - 1)
@@ -244,7 +253,7 @@ final class PostgresWorker: LaneResident {
     private func readAll() {
         guard store({ $0.queue.beginReadingAll() }) == true else { return }
         isReading = true
-        run(PostgresRows.questions(node: settings.node, recents: settings.recents)) { [unowned self] answers in
+        perform(PostgresRows.questions(node: settings.node, recents: settings.recents)) { [unowned self] answers in
             (readsAll, isReading) = (false, false)
             let kept = PostgresRows.all(answers)
             if onFirst != nil {
@@ -260,10 +269,22 @@ final class PostgresWorker: LaneResident {
         }
     }
 
+    /// Another gateway has changed something.
+    private func hear(_ payload: String) {
+        guard let heard = ChangeNotice(payload: payload), heard.run != run else { return }
+        let isTooMuch = store { state -> Bool in
+            guard let topic = heard.topic else { return true }
+            state.queue.reread(topic)
+            return state.queue.unread.count > StoreQueue.limit
+        }
+        if isTooMuch == true { readsAll = true }
+        if case .idle = stage { goOn() }
+    }
+
     private func readTopics() {
         guard let topics = store({ $0.queue.nextReading(Self.mostTopics) }) ?? nil else { return }
         isReading = true
-        run(topics.map { PostgresRows.question(about: $0, node: settings.node) }) { [unowned self] answers in
+        perform(topics.map { PostgresRows.question(about: $0, node: settings.node) }) { [unowned self] answers in
             isReading = false
             deliver(.parts(zip(topics, answers).compactMap { PostgresRows.update($0, $1) }))
             goOn()

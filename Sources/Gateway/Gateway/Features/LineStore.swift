@@ -55,7 +55,8 @@ public struct KeptState: Sendable, Equatable {
         case .blocked(let line, let callers): self[line].blocked = callers
         case .pushBindings(let line, let bindings): self[line].pushBindings = bindings
         case .recents(let line, let calls): self[line].recents = calls
-        case .recent(let call): self[call.line].recents.insert(call, at: 0)
+        // They would grow without a bound while no such line is there.
+        case .recent: break
         case .messages(let line, let messages): self[line].messages = messages
         case .registrations(let user, let saved): registrations = registrations.filter { $0.user != user } + saved
         }
