@@ -6,6 +6,9 @@ import Testing
 
 @testable import hookswitch
 
+/// Tests of gateways and commands with a PostgreSQL: one after the other, for some stop it.
+@Suite(.serialized) enum Databases {}
+
 /// A PostgreSQL of the tests' own, in a temporary folder, on a port of loopback. It does not run as root, and ends by its process number.
 final class PostgresServer: Sendable {
     static let password = "s3cret of the tests"

@@ -26,6 +26,17 @@ public final class PostgresStore: LineStore, Sendable {
         public let description: String
         /// The configuration is wrong, and not the database.
         public let isUsage: Bool
+        /// The tables are not those of this program.
+        public let isOtherVersion: Bool
+
+        public init(_ description: String, isUsage: Bool = false, isOtherVersion: Bool = false) {
+            (self.description, self.isUsage, self.isOtherVersion) = (description, isUsage, isOtherVersion)
+        }
+
+        init(_ error: PostgresError) {
+            let isOther = [PostgresError.laterVersion, PostgresError.earlierVersion].contains(error.code)
+            self.init(error.description, isUsage: error.isUsage, isOtherVersion: isOther)
+        }
     }
 
     /// How a store is made.
@@ -37,6 +48,10 @@ public final class PostgresStore: LineStore, Sendable {
         public var node: String
         /// Calls that are kept of each line.
         public var recents: Int
+        /// Tables that are not there, or are of an earlier version, are made.
+        public var migrates = true
+        /// Registrations of connections that other gateways have are read, too.
+        public var readsAllNodes = false
         /// The times between attempts to find a database that is away, from the first to the longest.
         public var backOff: ClosedRange<Duration> = .milliseconds(250) ... .seconds(10)
         /// The time that the database has for an answer.
@@ -106,7 +121,7 @@ public final class PostgresStore: LineStore, Sendable {
         case nil: return nil
         case .success(let kept)?: return kept
         case .failure(let error)? where !error.isFinal: return nil
-        case .failure(let error)?: throw OpenError(description: error.description, isUsage: error.isUsage)
+        case .failure(let error)?: throw OpenError(error)
         }
     }
 
@@ -151,7 +166,7 @@ public final class PostgresStore: LineStore, Sendable {
 
 extension PostgresError {
     /// No later attempt does better, unless somebody changes something.
-    var isFinal: Bool { self == .noLibrary || isUsage || code == Self.laterVersion || code == "42501" }
+    var isFinal: Bool { self == .noLibrary || isUsage || [Self.laterVersion, Self.earlierVersion, "42501"].contains(code) }
 
     /// The configuration is wrong: no such user, password or database, or a parameter that libpq does not know.
     var isUsage: Bool {
@@ -161,8 +176,8 @@ extension PostgresError {
         return code.hasPrefix("28") || code == "3D000" || code == PostgresError.invalidParameters
     }
 
-    /// Not one of PostgreSQL's.
-    static let laterVersion = "HSVER"
+    /// Not of PostgreSQL's codes.
+    static let laterVersion = "HSNEW", earlierVersion = "HSOLD"
 
     /// The row is at fault, and not the database.
     var isOfRow: Bool { ["22", "23", "54"].contains { code?.hasPrefix($0) == true } }

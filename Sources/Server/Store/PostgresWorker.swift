@@ -142,9 +142,9 @@ final class PostgresWorker: LaneResident {
             if isReading { state.queue.endReading() }
         }
         isReading = false
-        tellFirst(.failure(error))
         if !isTold, hasStarted || !error.isFinal { notice(.down(error.description)) }
         isTold = true
+        tellFirst(.failure(error))
         onFinish?()
         onFinish = nil
     }
@@ -178,6 +178,11 @@ final class PostgresWorker: LaneResident {
 
     /// Another gateway may have done it meanwhile.
     private func migrate(from version: Int) {
+        guard settings.migrates else {
+            let words =
+                "its tables have version \(version), and those of this program \(PostgresSchema.version): 'hookswitch store migrate' brings them up to date"
+            return lose(PostgresError(code: PostgresError.earlierVersion, words, isLoss: true))
+        }
         perform(PostgresSchema.migration(from: version)) { [unowned self] error in
             guard error.code == "23505" else { return false }
             readVersion()
@@ -189,6 +194,7 @@ final class PostgresWorker: LaneResident {
 
     /// What others change from here on is heard, and so all that is read later is as new. Rows of gateways that have died go.
     private func listen() {
+        guard settings.migrates else { return begin() }
         perform([PostgresConnection.Statement("LISTEN \(ChangeNotice.channel)")] + PostgresSchema.cleaning) { [unowned self] _ in begin() }
     }
 
@@ -253,7 +259,8 @@ final class PostgresWorker: LaneResident {
     private func readAll() {
         guard store({ $0.queue.beginReadingAll() }) == true else { return }
         isReading = true
-        perform(PostgresRows.questions(node: settings.node, recents: settings.recents)) { [unowned self] answers in
+        perform(PostgresRows.questions(node: settings.node, recents: settings.recents, everyNode: settings.readsAllNodes)) {
+            [unowned self] answers in
             (readsAll, isReading) = (false, false)
             let kept = PostgresRows.all(answers)
             if onFirst != nil {

@@ -20,6 +20,8 @@ public final class SQLiteStore: LineStore, Sendable {
     /// Why the file cannot be used; the description is one line for a person.
     public struct OpenError: Error, CustomStringConvertible, Sendable {
         public let description: String
+
+        public init(description: String) { self.description = description }
     }
 
     private struct State {
@@ -61,6 +63,20 @@ public final class SQLiteStore: LineStore, Sendable {
                 try $0.execute(sql: "INSERT OR REPLACE INTO opened (id, date) VALUES (1, ?)", arguments: [Date().timeIntervalSince1970])
             }
         } catch { throw OpenError(description: "the database \(path): \(Self.cause(error))") }
+    }
+
+    /// Reads what a file has, and changes nothing; nil: its tables are of an earlier version.
+    public static func inspect(path: String) throws(OpenError) -> KeptState? {
+        var configuration = Configuration()
+        (configuration.busyMode, configuration.readonly) = (.timeout(5), true)
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration).read { database in
+                guard try !Schema.migrator.hasBeenSuperseded(database) else {
+                    throw OpenError(description: "it was written by a later version of hookswitch")
+                }
+                return try Schema.migrator.hasCompletedMigrations(database) ? try lines(in: database, recents: .max) : nil
+            }
+        } catch { throw OpenError(description: "the database \(path): \(cause(error))") }
     }
 
     /// Loads what was kept. Once, at the start; blocks.
