@@ -147,6 +147,18 @@ extension Databases {
             #expect(try Set(store(database.url).load()?.registrations.map(\.cseq) ?? []) == [1, 2])
         }
 
+        @Test func `rows that are being written when the database dies are written when it is back`() throws {
+            let database = try postgres.makeDatabase(), written = try store(database.url)
+            _ = try written.load()
+            for number in 0..<5_000 { written.keep(.blocked(line: "1001", caller: "\(number)", true)) }
+            #expect(waits(30) { written.figures.waiting < 4_600 }, "some batches are done, and the next is under way")
+            postgres.stop()
+            #expect(waits(20) { !written.figures.isUp } && written.figures.waiting > 0)
+            try postgres.start()
+            #expect(waits(30) { written.figures.isUp && written.figures.waiting == 0 } && written.figures.lost == 0)
+            #expect(try postgres.query(database.name, "SELECT count(*) FROM blocked") == "5000")
+        }
+
         @Test func `only so many calls of a line are kept`() throws {
             let database = try postgres.makeDatabase(), first = try store(database.url, recents: 3), calls = (0..<5).map { recent($0) }
             _ = try first.load()
