@@ -61,6 +61,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CLinux", path: "Sources/System/CLinux"),
+        .target(name: "CPostgres", path: "Sources/System/CPostgres"),
         .systemLibrary(name: "COpenSSL", path: "Sources/System/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCAres", path: "Sources/System/CCAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "COpus", path: "Sources/System/COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
@@ -103,7 +104,7 @@ let package = Package(
         // With the static runtime the compiler takes in_addr, which ares.h includes, for a part of CCAres: not every file that has one
         // imports that.
         .target(
-            name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "Primitives"], path: "Sources/System/Runtime",
+            name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "CPostgres", "Primitives"], path: "Sources/System/Runtime",
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]),
 
         .target(
@@ -142,7 +143,8 @@ let package = Package(
             path: "Sources/Server/Console",
             swiftSettings: strict),
         .target(
-            name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], path: "Sources/Server/Store",
+            name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "Runtime", "SIP", "UserAgent", .grdb],
+            path: "Sources/Server/Store",
             swiftSettings: strict),
         .target(
             name: "Workbench",
@@ -300,7 +302,8 @@ let package = Package(
             "hookswitch",
             [
                 "Audio", "CallJournal", "Console", "Gateway", "HTTP", "HookswitchClient", "Hotline", "Media", "MyPhone", "RTP", "Runtime",
-                "SDP", "Streaming", "UserAgent", "Workbench", "live-communication-example", "vendor-sdk-example", .argumentParser, .log,
+                "SDP", "Store", "Streaming", "UserAgent", "Workbench", "live-communication-example", "vendor-sdk-example", .argumentParser,
+                .log,
             ]),
         .testTarget(
             name: "RequirementTests",

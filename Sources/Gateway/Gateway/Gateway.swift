@@ -61,7 +61,7 @@ public final class Gateway: SignallingEndpoint {
     /// Tells of calls that are over; nil: nobody wants to know.
     var callTeller: CallTeller?
     /// The state that was kept of the last run, of lines that were not here at the start.
-    let kept: KeptState
+    private(set) var kept: KeptState
     private let network: any SignallingNetwork
     private let media: any MediaPlane
     private var agentListener: AgentListener?
@@ -274,6 +274,21 @@ public final class Gateway: SignallingEndpoint {
         enter(now)
         completion(verdict)
         settle()
+    }
+
+    /// Takes parts of the state that another gateway has left in the store, or that was kept before this one found its store.
+    public func adopt(_ updates: [KeptUpdate], at now: Instant) {
+        enter(now)
+        for update in updates where context.store?.takes(update) ?? true {
+            if !services.adopt(update, mailboxes: recorder.mailboxes) { kept.adopt(update) }
+        }
+        settle()
+    }
+
+    /// Takes the whole state of the store: what is not in it is not there any more.
+    public func adopt(_ whole: KeptState, at now: Instant) {
+        let numbers = lineTable.all.map(\.configuration.number.description)
+        adopt(whole.updates(of: numbers, users: registrar.registeredUsers.map(\.description)), at: now)
     }
 
     /// Does what is due until now.

@@ -41,4 +41,22 @@ extension GatewayServer {
     public func setBlocked(_ isBlocked: Bool, caller handle: CXHandle, ofLine number: Text) -> Bool {
         lane.sync { host, now in host.endpoint.setBlocked(isBlocked, caller: handle, ofLine: number, at: now) } ?? false
     }
+
+    /// Takes what others that share the store have changed. Returns at once.
+    /// - Parameter done: called on the signalling lane when it is taken.
+    public func adopt(_ updates: [KeptUpdate], done: @escaping @Sendable () -> Void) {
+        lane.post { host, now in
+            host.endpoint.adopt(updates, at: now)
+            done()
+        }
+    }
+
+    /// Takes the whole state of the store. Returns at once.
+    /// - Parameter done: called on the signalling lane when it is taken.
+    public func adopt(_ whole: KeptState, done: @escaping @Sendable () -> Void) {
+        lane.post { host, now in
+            host.endpoint.adopt(whole, at: now)
+            done()
+        }
+    }
 }

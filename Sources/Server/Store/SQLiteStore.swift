@@ -20,6 +20,8 @@ public final class SQLiteStore: LineStore, Sendable {
     /// Why the file cannot be used; the description is one line for a person.
     public struct OpenError: Error, CustomStringConvertible, Sendable {
         public let description: String
+
+        public init(description: String) { self.description = description }
     }
 
     private struct State {
@@ -63,6 +65,20 @@ public final class SQLiteStore: LineStore, Sendable {
         } catch { throw OpenError(description: "the database \(path): \(Self.cause(error))") }
     }
 
+    /// Reads what a file has, and changes nothing; nil: its tables are of an earlier version.
+    public static func inspect(path: String) throws(OpenError) -> KeptState? {
+        var configuration = Configuration()
+        (configuration.busyMode, configuration.readonly) = (.timeout(5), true)
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration).read { database in
+                guard try !Schema.migrator.hasBeenSuperseded(database) else {
+                    throw OpenError(description: "it was written by a later version of hookswitch")
+                }
+                return try Schema.migrator.hasCompletedMigrations(database) ? try lines(in: database, recents: .max) : nil
+            }
+        } catch { throw OpenError(description: "the database \(path): \(cause(error))") }
+    }
+
     /// Loads what was kept. Once, at the start; blocks.
     public func load() throws(OpenError) -> KeptState {
         do { return try database.read { try Self.lines(in: $0, recents: recents) } } catch {
@@ -71,7 +87,12 @@ public final class SQLiteStore: LineStore, Sendable {
     }
 
     /// Changes that could not be written, in this run.
-    public var lost: Int { state.withLock { $0.lostInAll } }
+    public var lost: Int { figures.lost }
+
+    /// Present figures; it is down from a write that failed until one succeeds.
+    public var figures: LineStoreFigures {
+        state.withLock { LineStoreFigures(isUp: $0.lost == 0, waiting: $0.pending.count, lost: $0.lostInAll) }
+    }
 
     /// Takes a change to be written; returns at once. One too many is lost, and counted.
     public func keep(_ change: LineChange) {

@@ -12,8 +12,8 @@ import Foundation
         version: version,
         subcommands: [
             Serve.self, Check.self, Call.self, Answer.self, Load.self, Agent.self, Doctor.self, Probe.self, Torture.self, Demo.self,
-            AuditCommand.self,
-            CallsCommand.self, LadderCommand.self, WitnessCommand.self, Verify.self, TraceCommand.self, Ping.self, App.self, Reference.self,
+            AuditCommand.self, CallsCommand.self, LadderCommand.self, WitnessCommand.self, Verify.self, TraceCommand.self,
+            StoreCommand.self, Ping.self, App.self, Reference.self,
         ],
         groupedSubcommands: [
             CommandGroup(

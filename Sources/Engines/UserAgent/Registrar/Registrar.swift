@@ -152,6 +152,21 @@ public final class Registrar {
         watch(user, at: now)
     }
 
+    /// Takes what is registered of a user with all registrars that share their state, in the place of what was known here. A contact that
+    /// was known stays as it is, with its connection. `onChange` does not hear of it.
+    public func adopt(_ contacts: [Contact], of user: Text, at now: Instant) {
+        let isNew = users[user] == nil
+        guard accounts.account(of: user) != nil, !isNew || users.count < configuration.users && !contacts.isEmpty else { return }
+        var entry = users.removeValue(forKey: user) ?? newUser(user)
+        entry.bindings.adopt(contacts, at: now)
+        users[user] = entry
+        settle(user)
+        watch(user, at: now)
+    }
+
+    /// Users with at least one contact, in no order.
+    public var registeredUsers: [Text] { Array(users.keys) }
+
     /// Removes the registrations of users that have no account any more.
     public func dropUsersWithoutAccount() {
         for user in users.keys.filter({ accounts.account(of: $0) == nil }).sorted(by: { $0.description < $1.description }) {

@@ -40,6 +40,9 @@ struct DoNotDisturbKeeper {
         (configuration, stretch) = (new, nil)
     }
 
+    /// Takes the setting of a user that was made elsewhere.
+    mutating func adopt(_ new: DoNotDisturbState) { state = new }
+
     enum Answer: Equatable {
         case off
         /// Until somebody turns it off.

@@ -89,6 +89,12 @@ final class LineFeatures {
         isBlocked ? blocked.insert(key).inserted : blocked.remove(key) != nil
     }
 
+    /// The state as another gateway has it.
+    func adopt(_ state: DoNotDisturbState) { doNotDisturb.adopt(state) }
+
+    /// The block list of the line's users as another gateway has it.
+    func adopt(blocked callers: Set<String>) { blocked = callers }
+
     func noteCaller(_ handle: CXHandle?) {
         guard let handle, !isBlocked(handle) else { return }
         lastCaller = handle

@@ -10,6 +10,8 @@ final class LineServices {
     let context: GatewayContext
     let lines: LineTable
     let registrar: Registrar
+    /// The wall clock's date at `Instant.zero`, as registrations are kept by it.
+    private(set) var epoch = Date(timeIntervalSince1970: 0)
 
     init(_ context: GatewayContext, _ lines: LineTable, _ registrar: Registrar) {
         (self.context, self.lines, self.registrar) = (context, lines, registrar)
@@ -35,6 +37,7 @@ final class LineServices {
 
     /// Devices that were registered when the gateway ran last are called again; from here on changes are kept.
     func restore(_ registrations: [SavedRegistration], epoch: Date) {
+        self.epoch = epoch
         for (user, saved) in Dictionary(grouping: registrations, by: \.user).sorted(by: { $0.key < $1.key }) {
             registrar.restore(saved.compactMap { $0.contact(epoch: epoch, at: context.now) }, of: Text(user), at: context.now)
         }

@@ -35,6 +35,33 @@ public struct KeptState: Sendable, Equatable {
         set { lines[line] = newValue }
     }
 
+    /// The whole state, in parts; lines and users of which nothing is kept have empty ones, where they are named.
+    func updates(of numbers: [String], users: [String]) -> [KeptUpdate] {
+        let byUser = Dictionary(grouping: registrations, by: \.user)
+        return Set(lines.keys).union(numbers).sorted().flatMap { number in
+            let record = self[number]
+            return [
+                record.doNotDisturb.map { .doNotDisturb(line: number, $0) }, .blocked(line: number, record.blocked),
+                .pushBindings(line: number, record.pushBindings), .recents(line: number, record.recents),
+                .messages(line: number, record.messages),
+            ].compactMap(\.self) as [KeptUpdate]
+        } + Set(byUser.keys).union(users).sorted().map { .registrations(user: $0, byUser[$0] ?? []) }
+    }
+
+    /// Takes a part of the state of a line in the place of what was there.
+    mutating func adopt(_ update: KeptUpdate) {
+        switch update {
+        case .doNotDisturb(let line, let state): self[line].doNotDisturb = state
+        case .blocked(let line, let callers): self[line].blocked = callers
+        case .pushBindings(let line, let bindings): self[line].pushBindings = bindings
+        case .recents(let line, let calls): self[line].recents = calls
+        // They would grow without a bound while no such line is there.
+        case .recent: break
+        case .messages(let line, let messages): self[line].messages = messages
+        case .registrations(let user, let saved): registrations = registrations.filter { $0.user != user } + saved
+        }
+    }
+
     /// Gives the kept state of other lines than these.
     func without(_ numbers: [String]) -> KeptState {
         var rest = KeptState()
@@ -62,9 +89,47 @@ public enum LineChange: Sendable, Equatable {
     case noMessage(line: String, id: UUID)
 }
 
+/// A part of the kept state as the store has it: written by another gateway, or before this one found its store.
+public enum KeptUpdate: Sendable, Equatable {
+    case doNotDisturb(line: String, DoNotDisturbState)
+    /// All keys of callers that the line's users have blocked.
+    case blocked(line: String, Set<String>)
+    /// All of a line's.
+    case pushBindings(line: String, [PushBinding])
+    /// All of a user's that this gateway can call.
+    case registrations(user: String, [SavedRegistration])
+    /// All of a line's, the newest first.
+    case recents(line: String, [RecentCall])
+    /// One more, or another state of one.
+    case recent(RecentCall)
+    /// All of a line's, the newest first.
+    case messages(line: String, [MailboxMessage])
+}
+
 /// Keeps lines over a restart. Called on the signalling lane: it returns at once, and never fails there.
 public protocol LineStore: AnyObject, Sendable {
     func keep(_ change: LineChange)
+
+    /// Whether the state that the store has read is to be taken for the line's: false where a change of ours came in between. Called once
+    /// for each, before it is taken.
+    func takes(_ update: KeptUpdate) -> Bool
+}
+
+extension LineStore {
+    /// A store that nobody else writes to has nothing to tell.
+    public func takes(_ update: KeptUpdate) -> Bool { true }
+}
+
+/// Figures of a store that a monitor asks for.
+public struct LineStoreFigures: Sendable, Equatable {
+    /// Changes are written at present.
+    public var isUp: Bool
+    /// Changes that wait to be written.
+    public var waiting: Int
+    /// Changes that were given up, in this run.
+    public var lost: Int
+
+    public init(isUp: Bool, waiting: Int, lost: Int) { (self.isUp, self.waiting, self.lost) = (isUp, waiting, lost) }
 }
 
 /// A registration as it can be kept: texts, and dates of the wall clock.

@@ -68,8 +68,16 @@ struct RecentCalls {
     init(limit: Int, kept: [RecentCall] = []) { (self.limit, calls) = (limit, Array(kept.prefix(limit))) }
 
     mutating func add(_ call: RecentCall) {
+        calls.removeAll { $0.id == call.id && $0.direction == call.direction }
         calls.insert(call, at: 0)
         if calls.count > limit { calls.removeLast() }
+    }
+
+    /// Takes calls of another gateway beside these, in the order of their ends.
+    mutating func adopt(_ others: [RecentCall]) {
+        let names = Set(others.map { "\($0.id) \($0.direction)" })
+        let all = others + calls.filter { !names.contains("\($0.id) \($0.direction)") }
+        calls = Array(all.sorted { $0.ended > $1.ended }.prefix(limit))
     }
 
     subscript(id: UUID) -> RecentCall? { calls.first { $0.id == id } }

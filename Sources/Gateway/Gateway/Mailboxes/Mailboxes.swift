@@ -63,6 +63,14 @@ final class Mailboxes {
         return (messages.count - heard, heard)
     }
 
+    /// Takes the messages that are kept of a line in the place of these.
+    func adopt(_ kept: [MailboxMessage], ofLine line: String) {
+        let kept = Array(kept.prefix(Self.limit))
+        guard messages[line] ?? [] != kept else { return }
+        messages[line] = kept
+        waiting?.changed(line)
+    }
+
     // MARK: Outside
 
     /// Mailboxes, and lines that were one and have messages still, in the order of the lines.

@@ -1,4 +1,5 @@
 import Foundation
+import Gateway
 import Primitives
 
 /// Figures of what a server does beside its gateway.
@@ -9,13 +10,27 @@ public struct ServiceFigures: Sendable {
     /// nil: there is no control interface.
     public var api: ControlFigures?
 
-    public init(webhooks: [WebhookStatus] = [], hookWait: FixedHistogram? = nil, api: ControlFigures? = nil) {
-        (self.webhooks, self.hookWait, self.api) = (webhooks, hookWait, api)
+    /// nil: nothing is kept.
+    public var store: LineStoreFigures?
+
+    public init(
+        webhooks: [WebhookStatus] = [], hookWait: FixedHistogram? = nil, api: ControlFigures? = nil, store: LineStoreFigures? = nil
+    ) {
+        (self.webhooks, self.hookWait, self.api, self.store) = (webhooks, hookWait, api, store)
     }
 }
 
 extension MetricFamily {
     static let service: [MetricFamily] = [
+        single("hookswitch_store_up", .gauge, "1 while the database of the lines' state is written, 0 while it is away.") { source in
+            source.service.store.map { $0.isUp ? 1 : 0 }
+        },
+        single("hookswitch_store_changes_waiting", .gauge, "Changes that wait to be written to the database.") { source in
+            source.service.store?.waiting
+        },
+        single("hookswitch_store_changes_lost_total", .counter, "Changes that were never written to the database.") { source in
+            source.service.store?.lost
+        },
         MetricFamily(
             name: "hookswitch_hook_wait_seconds", kind: .histogram,
             help: "Time from each question of the decision hook to its answer, or to its default.", labels: []

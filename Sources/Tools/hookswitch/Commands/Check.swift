@@ -37,6 +37,7 @@ struct Check: ExplainedCommand {
     func run() throws {
         let configuration = try options.load().findingAdvertisedName()
         try configuration.promptSpeaker?.check()
+        _ = try configuration.postgresSettings
         for source in configuration.directories { try Self.read(source, configuration) }
         let summary = StartupSummary(configuration, listeners: configuration.listeners, ephemeral: EphemeralPortRange.current)
         let trunks = TrunkLookup.all(of: configuration)

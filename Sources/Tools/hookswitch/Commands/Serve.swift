@@ -8,7 +8,6 @@ import Logging
 import Media
 import Primitives
 import Runtime
-import Store
 import Synchronization
 import UserAgent
 
@@ -51,7 +50,7 @@ struct Serve: ExplainedCommand {
         ProcessResources.raiseDescriptorLimit()
         ProcessResources.shareMemory()
         let stop = StopSignals()
-        let store = try Self.openStore(configuration, log), trace = try ServeTrace.make(configuration, log)
+        let store = try ServeStore.open(configuration, log), trace = try ServeTrace.make(configuration, log)
         let running = Mutex<GatewayServer?>(nil)
         // It reads on behind what the journal has until here: what the gateway says first is told, too.
         let hook = try Self.hook(configuration), webhooks = try WebhookService(configuration, log)
@@ -59,7 +58,7 @@ struct Serve: ExplainedCommand {
         control?.use(webhooks)
         // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
         let monitor = try Self.monitor(configuration) {
-            ServiceFigures(webhooks: webhooks.statuses, hookWait: hook?.waits, api: control?.figures)
+            ServiceFigures(webhooks: webhooks.statuses, hookWait: hook?.waits, api: control?.figures, store: store?.figures)
         } figures: {
             running.withLock(\.self)?.figures
         }
@@ -67,6 +66,7 @@ struct Serve: ExplainedCommand {
         let server = try Self.start(configuration, store, trace, control, hook, log)
         running.withLock { $0 = server }
         hook?.desk.begin(server)
+        store?.begin(server)
         printSummary(configuration, server, since: begin)
         let reload = Reload(configuration, server, control, webhooks, log) { [options] in try options.load().speakingPrompts() }
         stop.onReload = { reload.perform() }
@@ -77,9 +77,7 @@ struct Serve: ExplainedCommand {
         stop.endReloads()
         webhooks.end()
         control?.end()
-        guard let store else { return }
-        store.synchronize()
-        if store.lost > 0 { log.say(.error, "\(store.lost) changes could not be written to the database in this run") }
+        store?.end(log)
     }
 
     /// It serves whether anybody reads this or not.
@@ -99,26 +97,6 @@ struct Serve: ExplainedCommand {
         return summary
     }
 
-    /// nil: all stays in memory.
-    private static func openStore(_ configuration: ServeConfiguration, _ log: NoticeLog) throws -> SQLiteStore? {
-        guard let path = configuration.databaseFile else { return nil }
-        do throws(SQLiteStore.OpenError) {
-            return try SQLiteStore(path: path, recents: configuration.gateway.limits.recents) { notice in
-                switch notice {
-                case .failing(let cause): log.say(.error, "the database cannot be written, and calls go on without it: \(cause)")
-                case .recovered(let lost): log.say(.notice, "the database is written again; \(lost) changes were lost")
-                }
-            }
-        } catch { throw Failure.cannotRun(error.description) }
-    }
-
-    /// Loads what was kept into the settings.
-    private static func restore(_ store: SQLiteStore, into settings: inout GatewayServer.Settings) throws {
-        do throws(SQLiteStore.OpenError) { settings.kept = try store.load() } catch { throw Failure.cannotRun(error.description) }
-        (settings.store, settings.callDirectories) = (store, CallDirectories(store: store))
-        do { try settings.callDirectories.restore() } catch { throw Failure.cannotRun("the call directories of the database: \(error)") }
-    }
-
     /// The same authorities as of the servers that SIP goes to.
     private static func pushTrust(_ configuration: ServeConfiguration) throws -> TLSContexts {
         var settings = TLSSettings()
@@ -127,7 +105,7 @@ struct Serve: ExplainedCommand {
     }
 
     private static func start(
-        _ configuration: ServeConfiguration, _ store: SQLiteStore?, _ trace: MessageTrace?, _ control: ControlServer?,
+        _ configuration: ServeConfiguration, _ store: ServeStore?, _ trace: MessageTrace?, _ control: ControlServer?,
         _ hook: DecisionHook?, _ log: NoticeLog
     ) throws -> GatewayServer {
         var settings = configuration.server
@@ -138,7 +116,7 @@ struct Serve: ExplainedCommand {
             }
         }
         (settings.trace, settings.mediaTap) = (trace, trace.flatMap { ServeTrace.mediaTap(configuration, $0) })
-        if let store { try restore(store, into: &settings) }
+        try store?.restore(into: &settings, configuration.data.address)
         settings.push = try configuration.pushURL.map {
             try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)
         }

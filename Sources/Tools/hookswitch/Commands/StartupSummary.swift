@@ -3,6 +3,7 @@ import Gateway
 import Media
 import Primitives
 import Runtime
+import Store
 import UserAgent
 
 /// The facts that a person needs when the gateway starts: where it listens, what it tells peers, what it can carry, whom one can call.
@@ -43,7 +44,7 @@ struct StartupSummary: Encodable {
                 name: line.name?.description)
         }
         journal = configuration.journalFile
-        database = configuration.databaseFile
+        database = configuration.databaseFile ?? configuration.data.address?.description
         metrics = configuration.metricsAddress.map { "http://\($0)/metrics" }
         control =
             (configuration.controlPath.map { [$0] } ?? [])

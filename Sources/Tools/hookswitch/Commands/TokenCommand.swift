@@ -19,7 +19,7 @@ struct TokenFileOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The file of tokens (default: tokens.json in the data folder).", valueName: "file")) var file: String?
 
     func open() -> AccessTokenFile {
-        AccessTokenFile(path: file ?? (data ?? ProcessInfo.processInfo.environment["HOOKSWITCH_DATA"] ?? "data") + "/tokens.json")
+        AccessTokenFile(path: file ?? DataPlaces.folder(data) + "/tokens.json")
     }
 
     /// - Throws: exit code 3 where the file cannot be used.

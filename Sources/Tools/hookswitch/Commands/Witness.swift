@@ -57,7 +57,7 @@ struct WitnessCommand: ExplainedCommand {
 
     func order() throws -> WitnessOrder {
         guard data == nil || journal == nil else { throw Failure.usage("--journal names the file already: leave --data out") }
-        let folder = data ?? ProcessInfo.processInfo.environment["HOOKSWITCH_DATA"] ?? "data"
+        let folder = DataPlaces.folder(data)
         var order = WitnessOrder(journal: try journal?.named(by: "--journal") ?? folder + "/journal.jsonl")
         order.ports = try ports.map { text in
             if let range = MediaPorts.range(text) { return range }

@@ -4,6 +4,7 @@ import Gateway
 import Primitives
 import Runtime
 import SIP
+import Store
 import UserAgent
 
 /// The control interface: where it listens, and who may ask.
@@ -24,6 +25,17 @@ struct ControlSettings {
     var tokens: String?
     /// Origins of pages in browsers, besides its own, that may open a WebSocket.
     var origins: Set<String> = []
+}
+
+/// The places of what is kept: a folder of this gateway, and a database that gateways share.
+struct DataSettings {
+    /// nil: nothing is written to disk.
+    var folder: String?
+    /// The database; nil: there is none.
+    var address: PostgresAddress?
+    var password: String?
+    /// The name of this gateway; nil: the machine's.
+    var node: String?
 }
 
 /// The log of the process: the least grave level that is told, and text or JSON.
@@ -74,10 +86,14 @@ struct ServeConfiguration {
         case .none: nil
         }
     }
+    var data = DataSettings()
     /// The folder for what is kept; nil: nothing is written to disk.
-    var dataFolder: String?
-    /// The database of what lines remember; nil: it stays in memory.
-    var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
+    var dataFolder: String? {
+        get { data.folder }
+        set { data.folder = newValue }
+    }
+    /// The file of what lines remember; nil: it is in PostgreSQL, or stays in memory.
+    var databaseFile: String? { data.address == nil ? dataFolder.map { $0 + "/hookswitch.sqlite" } : nil }
     /// The journal's file; in `dataFolder` unless given.
     var journalFile: String?
     /// The name of the address that peers outside are told, where it is a name; looked up at the start, and again and again.
@@ -127,6 +143,20 @@ struct ServeConfiguration {
         configuration.gateway.lines = devices + [echo, tone]
         configuration.fillDefaults()
         return configuration
+    }
+
+    /// The value of `data`: a folder, the URL of a database, or one of each.
+    mutating func keep(in value: SettingValue) throws {
+        (dataFolder, data.address) = (nil, nil)
+        for place in try value.dataPlaces {
+            guard PostgresAddress.isMeant(by: place) else {
+                guard dataFolder == nil else { throw value.fail("takes one folder, got two") }
+                dataFolder = place
+                continue
+            }
+            guard data.address == nil else { throw value.fail("takes one database, got two") }
+            do { data.address = try PostgresAddress(place) } catch { throw value.fail(error.description) }
+        }
     }
 
     /// One of the two files of each directory, in place of all that were set before; a directory is there as long as it has one.

@@ -58,8 +58,18 @@ extension Setting {
 
     static let service: [Setting] = [
         Setting(
-            path: "data", takes: "folder", default: .unset("nothing is written"), help: "the folder of the journal and the database"
-        ) { $0.dataFolder = try $1.text },
+            path: "data", takes: "folder, postgres://…", default: .unset("nothing is written"),
+            help:
+                "the folder of the journal and the database; or a PostgreSQL database that gateways share (postgres://user@host:port/name); or both"
+        ) { try $0.keep(in: $1) },
+        Setting(
+            path: "data-password-file", takes: "file", default: .unset("passfile= of the URL, PGPASSWORD, ~/.pgpass"),
+            help: "the file whose one line is the password for PostgreSQL, as a mounted secret"
+        ) { $0.data.password = try $1.secret },
+        Setting(
+            path: "node", takes: "name", default: .unset("the machine's name"),
+            help: "the name of this gateway among those that share a database; each has another"
+        ) { $0.data.node = try $1.text },
         Setting(
             path: "journal.file", takes: "file", default: .unset("journal.jsonl in the data folder"), help: "the file of the journal"
         ) { $0.journalFile = try $1.text },

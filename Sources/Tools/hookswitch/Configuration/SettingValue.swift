@@ -42,6 +42,15 @@ struct SettingValue {
         return elements
     }
 
+    /// The places of `data`. Folders may have commas in their names.
+    var dataPlaces: [String] {
+        get throws {
+            let places = isList ? scalars : DataPlaces.split(try text)
+            guard !places.isEmpty, places.allSatisfy({ !$0.isEmpty }) else { throw fail("takes a folder, a database, or both") }
+            return places
+        }
+    }
+
     /// The host of a URI (RFC 3261 §25.1): a name or an address, without scheme and port. IPv6 gets its brackets.
     var host: Text {
         get throws {

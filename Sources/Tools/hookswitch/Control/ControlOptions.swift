@@ -31,7 +31,7 @@ struct ControlOptions: ParsableArguments {
     var place: String { server ?? socketPath }
 
     private var socketPath: String {
-        socket ?? (data ?? ProcessInfo.processInfo.environment["HOOKSWITCH_DATA"] ?? "data") + "/hookswitch.sock"
+        socket ?? DataPlaces.folder(data) + "/hookswitch.sock"
     }
 
     func client() throws -> HookswitchClient {

@@ -147,6 +147,16 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         evictOldest()
     }
 
+    /// Takes the bindings of all registrars of the address of record in the place of these. One that is known in this state or a later one
+    /// stays as it is, with its origin.
+    public mutating func adopt(_ all: [Binding], at now: Instant) {
+        let known = bindings
+        bindings = all.filter { $0.expiry > now }.map { binding in
+            known.first { $0.isSame(as: binding) && $0.callID == binding.callID && $0.cseq >= binding.cseq } ?? binding
+        }
+        evictOldest()
+    }
+
     /// Takes away whatever has this Request-URI and was registered until this time, because nobody answers there.
     /// - Returns: whether there was any.
     @discardableResult

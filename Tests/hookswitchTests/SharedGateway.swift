@@ -1,0 +1,202 @@
+import CallKit
+import Dispatch
+import Foundation
+import Gateway
+import Glibc
+import Logging
+import Primitives
+import Runtime
+import Store
+import Synchronization
+import Testing
+import UserAgent
+
+@testable import hookswitch
+
+/// A gateway with its state in a database, made from a configuration as `serve` makes one.
+final class SharedGateway {
+    let address: SocketAddress
+    let server: GatewayServer
+    private let store: ServeStore
+    private let log: NoticeLog
+    private static let folder = Result { try SoundFolder() }
+
+    /// - Parameter further: settings beside those that each test has, as YAML.
+    init(_ url: String, node: String, address given: SocketAddress? = nil, further: String = "") throws {
+        address = try given ?? SocketAddress(.loopback, port: try FreePorts.block(of: 2, .v4).lowerBound)
+        let ports = try FreePorts.block(of: 20, .v4, in: 12_000...19_999), folder = try Self.folder.get()
+        let password = folder.path + "/password", file = folder.path + "/\(UUID()).yaml"
+        try Data((PostgresServer.password + "\n").utf8).write(to: URL(filePath: password))
+        let yaml = """
+            data: "\(url)"
+            data-password-file: \(password)
+            node: \(node)
+            sip: { udp: ["\(address)"], tcp: ["\(address)"] }
+            media: { ports: \(ports.lowerBound)-\(ports.upperBound) }
+            lines:
+              - { number: "1001", open: true }
+              - { number: "1002", open: true }
+            \(further)
+            """
+        try Data(yaml.utf8).write(to: URL(filePath: file))
+        let configuration = try ConfigurationFile.load(file, environment: [:], flags: []), lines = Lines()
+        log = NoticeLog { level, line, _ in lines.add("\(level) \(line)") }
+        told = lines
+        store = try #require(try ServeStore.open(configuration, log))
+        var settings = configuration.server
+        settings.mediaLanes = 1
+        try store.restore(into: &settings, configuration.data.address)
+        server = try GatewayServer(settings) { notice in
+            if case .violation(let violation) = notice { Issue.record("\(violation)") }
+        }
+        store.begin(server)
+    }
+
+    private final class Lines: Sendable {
+        private let list = Mutex<[String]>([])
+        func add(_ line: String) { list.withLock { $0.append(line) } }
+        var all: [String] { list.withLock { $0 } }
+    }
+
+    private let told: Lines
+
+    /// The lines of its log, as far as they are written.
+    var logged: [String] { told.all }
+    var figures: LineStoreFigures { store.figures }
+
+    /// Until all is in the database.
+    func settles() -> Bool { waits(30) { figures.isUp && figures.waiting == 0 } }
+
+    /// As SIGTERM ends it.
+    func stop() {
+        server.endAll()
+        waits(5) { server.legs == 0 }
+        #expect(server.stop() == 0)
+        store.end(log)
+        log.finish()
+    }
+
+    func line(_ number: Text) throws -> LineSummary {
+        let answer = Mutex<[LineSummary]>([]), done = DispatchSemaphore(value: 0)
+        server.lineSummaries { summaries in
+            answer.withLock { $0 = summaries }
+            done.signal()
+        }
+        done.wait()
+        return try #require(answer.withLock { $0.first { $0.number == number } })
+    }
+}
+
+/// A telephone of a few texts over UDP: registers, calls, and hears what comes.
+final class BarePhone {
+    let port: UInt16
+    private let socket: Int32
+    private let gateway: SocketAddress
+    private var number = 0
+    private let id = UUID().uuidString
+
+    init(_ gateway: SocketAddress) throws {
+        self.gateway = gateway
+        socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_in(), size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
+        let raw = socket
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(raw, $0, size) == 0 && getsockname(raw, $0, &size) == 0 }
+        }
+        try #require(isBound)
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(socket) }
+
+    /// - Returns: the status of the answer; nil: none came.
+    @discardableResult
+    func register(_ line: String, expires: Int = 3_600, contact: String? = nil, headers: String = "") -> Int? {
+        let contact = contact ?? "<sip:\(line)@127.0.0.1:\(port)>"
+        send("REGISTER", "sip:\(gateway)", to: "sip:\(line)@\(gateway)", "Contact: \(contact)\r\nExpires: \(expires)\r\n" + headers)
+        return status()
+    }
+
+    /// Begins a call; the final answer's status, once it has come.
+    func call(_ line: String) -> Int? {
+        let sound = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio \(port &+ 2) RTP/AVP 0\r\n"
+        send(
+            "INVITE", "sip:\(line)@\(gateway)", to: "sip:\(line)@\(gateway)",
+            "Contact: <sip:x@127.0.0.1:\(port)>\r\nContent-Type: application/sdp\r\n", sound)
+        while let status = status() { if status >= 200 { return status } }
+        return nil
+    }
+
+    private func send(_ method: String, _ target: String, to: String, _ headers: String, _ body: String = "") {
+        number += 1
+        write(
+            """
+            \(method) \(target) SIP/2.0\r
+            Via: SIP/2.0/UDP 127.0.0.1:\(port);branch=z9hG4bK\(id)\(number)\r
+            From: <sip:bare@127.0.0.1>;tag=\(id)\r
+            To: <\(to)>\r
+            Call-ID: \(id)-\(method)\r
+            CSeq: \(number) \(method)\r
+            Max-Forwards: 70\r
+            \(headers)Content-Length: \(body.utf8.count)\r
+            \r
+            \(body)
+            """)
+    }
+
+    private func write(_ text: String) {
+        var place = sockaddr_in()
+        (place.sin_family, place.sin_port, place.sin_addr.s_addr) = (
+            sa_family_t(AF_INET), gateway.port.bigEndian, UInt32(0x7F00_0001).bigEndian
+        )
+        let bytes = Array(text.utf8)
+        _ = withUnsafePointer(to: &place) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(socket, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    private func status() -> Int? {
+        while let text = receive(5) {
+            if text.hasPrefix("SIP/2.0 ") { return Int(text.split(separator: " ")[1]) }
+        }
+        return nil
+    }
+
+    /// Waits for a call to it, and is busy; false: none came.
+    func hearsCall(_ seconds: Int32 = 5) -> Bool {
+        while let (text, sender) = receiveFrom(seconds) {
+            guard text.hasPrefix("INVITE ") else { continue }
+            let copied = text.components(separatedBy: "\r\n").filter { line in
+                ["Via:", "From:", "Call-ID:", "CSeq:"].contains(where: line.hasPrefix)
+            }
+            let to = text.components(separatedBy: "\r\n").first { $0.hasPrefix("To:") } ?? ""
+            let answer = (["SIP/2.0 486 Busy Here"] + copied + [to + ";tag=b", "Content-Length: 0", "", ""]).joined(separator: "\r\n")
+            var place = sender
+            let bytes = Array(answer.utf8)
+            _ = withUnsafePointer(to: &place) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    sendto(socket, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            return true
+        }
+        return false
+    }
+
+    private func receive(_ seconds: Int32) -> String? { receiveFrom(seconds)?.text }
+
+    private func receiveFrom(_ seconds: Int32) -> (text: String, sender: sockaddr_in)? {
+        var question = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        guard poll(&question, 1, seconds * 1_000) == 1 else { return nil }
+        var piece = [UInt8](repeating: 0, count: 65_536), sender = sockaddr_in(), size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let raw = socket
+        let count = withUnsafeMutablePointer(to: &sender) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { recvfrom(raw, &piece, piece.count, 0, $0, &size) }
+        }
+        guard count > 0 else { return nil }
+        return (String(decoding: piece[..<count], as: UTF8.self), sender)
+    }
+}
