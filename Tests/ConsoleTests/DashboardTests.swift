@@ -66,7 +66,7 @@ import Testing
         let shown = Set(
             Self.targets.flatMap { $0.expr.matches(of: /\b(hookswitch|process)_[a-z_]+/).compactMap { Self.families[String($0.0)]?.name } })
         let left = Set(MetricFamily.all.map(\.name)).subtracting(shown)
-        // Not everybody has webhooks, a hook, queues and streams. The journal's own failures, and what is refused at sockets of media, are for the page of metrics.
+        // Not everybody has webhooks, a hook, queues, streams and a database. The journal's own failures, and what is refused at sockets of media, are for the page of metrics.
         #expect(
             left == [
                 "hookswitch_events_total", "hookswitch_rtp_refused_total", "hookswitch_journal_failures_total",
@@ -75,6 +75,7 @@ import Testing
                 "hookswitch_webhook_oldest_seconds", "hookswitch_webhook_failures_total", "hookswitch_queue_callers",
                 "hookswitch_queue_calls_total", "hookswitch_streams", "hookswitch_streams_ended_total", "hookswitch_stream_faults_total",
                 "hookswitch_stream_overflow_bytes_total", "hookswitch_stream_silence_milliseconds_total",
+                "hookswitch_store_up", "hookswitch_store_changes_waiting", "hookswitch_store_changes_lost_total",
             ], "\(left)")
     }
 

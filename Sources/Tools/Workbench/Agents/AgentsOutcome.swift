@@ -1,5 +1,6 @@
 import Media
 import Primitives
+import UserAgent
 
 /// One agent of a load, when the load is over or the agent is lost.
 public struct AgentResult: Sendable {
