@@ -14,14 +14,15 @@ extension Strains {
             /// - Parameters:
             ///   - other: of line 1002; a browser's unless given.
             ///   - further: lines for browsers, from 1101 on.
+            ///   - proxy: the SIP server of the page; nil: the gateway.
             ///   - certificate: of secure WebSockets, with its key; nil: none are listened for.
             static func start(
-                other: String? = nil, further: Int = 0, certificate: (file: String, key: String)? = nil
+                other: String? = nil, further: Int = 0, certificate: (file: String, key: String)? = nil, proxy: String? = nil
             ) async throws -> Stage {
                 let ports = try await Ports.take(1), browser = "srtp: required, srtp-keying: dtls, ice: lite"
                 var setup = Gateway.Setup()
                 (setup.others, setup.usesWebSockets) = (ports, true)
-                setup.settings = ["api: { listen: [\"127.0.0.1:\(ports[0])\"] }"]
+                setup.settings = ["api: { listen: [\"127.0.0.1:\(ports[0])\"]\(proxy.map { ", phone-server: \"\($0)\"" } ?? "") }"]
                 setup.lines = [
                     "{ number: \"1001\", password: secret-1001, name: Alice, \(browser) }",
                     "{ number: \"1002\", password: secret-1002, name: Bob, \(other ?? browser) }",
@@ -74,6 +75,37 @@ extension Strains {
             try Recordings.expect(endOf: try Recordings.read(folder.file("heard-1001.wav")), isOf: second, isNotOf: first)
             try Recordings.expect(endOf: try Recordings.read(folder.file("heard-1002.wav")), isOf: first, isNotOf: second)
             #expect(Set(journal.all("sip.rx").compactMap { $0.text("transport") }) == ["ws"])
+            #expect(journal.count("media.opened") == 2)
+        }
+
+        /// The configuration is the one of `docs/guides/webrtc-telephone.md`, with addresses of the test.
+        @Test func `two pages talk with each other through Kamailio`() async throws {
+            let ports = try await Ports.take(2), stage = try await Stage.start(proxy: "ws://127.0.0.1:\(ports[1])"),
+                folder = stage.gateway.folder
+            let shipped = Place.tests.appending(path: "../../Configs/kamailio/websocket.cfg")
+            var settings = try String(contentsOf: shipped, encoding: .utf8)
+            for (from, to) in [
+                ("192.0.2.20!", "127.0.0.1!"), ("GATEWAY_PORT!5060!", "GATEWAY_PORT!\(stage.gateway.sipPort)!"),
+                ("https://pbx.example.test!", "http://127.0.0.1:\(stage.port)!"), ("udp:192.0.2.10:5060", "udp:127.0.0.1:\(ports[0])"),
+                ("tcp:127.0.0.1:8088", "tcp:127.0.0.1:\(ports[1])"),
+            ] {
+                try #require(settings.contains(from), "\(from)")
+                settings = settings.replacing(from, with: to)
+            }
+            let file = folder.file("kamailio.cfg")
+            try Data(settings.utf8).write(to: URL(filePath: file))
+            // Its children end with it: they are in a namespace of processes of their own.
+            let kamailio = try Program(
+                "/usr/bin/unshare", ["--fork", "--pid", "--kill-child", "kamailio", "-f", file, "-DD", "-E", "-Y", folder.path])
+            defer { kamailio.kill() }
+            try await kamailio.line(containing: "processes (at least)")
+            let (first, second) = try await stage.gateway.speech(repeating: true)
+            let journal = try await stage.play(
+                "pair",
+                ["first": folder.file("first.wav"), "second": folder.file("second.wav"), "out": folder.path])
+            try Recordings.expect(endOf: try Recordings.read(folder.file("heard-1001.wav")), isOf: second, isNotOf: first)
+            try Recordings.expect(endOf: try Recordings.read(folder.file("heard-1002.wav")), isOf: first, isNotOf: second)
+            #expect(Set(journal.all("sip.rx").compactMap { $0.text("transport") }) == ["udp"])
             #expect(journal.count("media.opened") == 2)
         }
 

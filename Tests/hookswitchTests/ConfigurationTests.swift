@@ -77,6 +77,14 @@ import UserAgent
             "FILE:2: dns.servers: takes an address and port as 192.0.2.1:53, got '192.0.2.1:0', where nobody answers"
         ),
         (
+            "api:\n  phone-server: https://pbx.example.test",
+            "FILE:2: api.phone-server: takes the address of a WebSocket as wss://pbx.example.test/sip, got 'https://pbx.example.test'"
+        ),
+        (
+            "api:\n  phone-server: \"wss://pbx.example.test; script-src *\"",
+            "FILE:2: api.phone-server: takes the address of a WebSocket as wss://pbx.example.test/sip, got 'wss://pbx.example.test; script-src *'"
+        ),
+        (
             "api:\n  origins: console.example.test",
             "FILE:2: api.origins: takes an origin as https://console.example.test, got 'console.example.test'"
         ),

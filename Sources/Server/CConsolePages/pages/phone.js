@@ -212,9 +212,10 @@ class Phone {
   }
 }
 
-/** The SIP server of the page: the gateway itself, over the secure way where the page came over it. */
+/** The SIP server of the page: the one of its settings, else the gateway itself, over the secure way where the page came over it. */
 async function findServer() {
-  const { domain, ws, wss } = await get("/console/phone.json");
+  const { domain, ws, wss, server } = await get("/console/phone.json");
+  if (server) return { domain, address: server };
   const [scheme, port] = location.protocol === "https:" || ws === undefined ? ["wss", wss] : ["ws", ws];
   return { domain, address: port === undefined ? "" : `${scheme}://${location.hostname}:${port}` };
 }

@@ -9,11 +9,18 @@ public struct PhoneServer: Sendable, Encodable {
     /// The port of WebSockets over TLS; nil: there are none.
     public var wss: UInt16?
 
-    public init(domain: String, ws: UInt16? = nil, wss: UInt16? = nil) { (self.domain, self.ws, self.wss) = (domain, ws, wss) }
+    /// The address of another SIP server, as `wss://pbx.example.test/sip`; nil: the gateway itself.
+    public var server: String?
+
+    /// - Parameter server: in characters that may stand in a policy of a page.
+    public init(domain: String, ws: UInt16? = nil, wss: UInt16? = nil, server: String? = nil) {
+        (self.domain, self.ws, self.wss, self.server) = (domain, ws, wss, server)
+    }
 
     /// The sources, as a content security policy has them, that the page may connect to besides its own: the host that it came from, at the
     /// ports of SIP.
     func sources(onHostOf request: IncomingRequest) -> String {
+        if let server { return " \(server)" }
         let authority = request.head.authority ?? "", host = authority.prefix { $0 != ":" }
         guard !host.isEmpty, host.utf8.allSatisfy(Self.mayStand) else { return "" }
         return [("ws", ws), ("wss", wss)].map { scheme, port in port.map { " \(scheme)://\(host):\($0)" } ?? "" }.joined()

@@ -25,6 +25,8 @@ struct ControlSettings {
     var tokens: String?
     /// Origins of pages in browsers, besides its own, that may open a WebSocket.
     var origins: Set<String> = []
+    /// The SIP server of the telephone page; nil: the gateway itself.
+    var phoneServer: String?
 }
 
 /// The places of what is kept: a folder of this gateway, and a database that gateways share.
@@ -201,7 +203,9 @@ struct ServeConfiguration {
 
     /// The server of the telephone in the web console.
     var phoneServer: PhoneServer {
-        PhoneServer(domain: gateway.domain.description, ws: webSocket.plain.first?.port, wss: webSocket.secure.first?.port)
+        PhoneServer(
+            domain: gateway.domain.description, ws: webSocket.plain.first?.port, wss: webSocket.secure.first?.port,
+            server: control.phoneServer)
     }
 
     /// Browsers have no certificates of their own to show; nil where there are no secure WebSockets.

@@ -102,6 +102,10 @@ extension Setting {
             help: "web origins whose pages may open a WebSocket of events, besides the control interface's own"
         ) { $0.control.origins = Set(try $1.list { try $0.origin }) },
         Setting(
+            path: "api.phone-server", takes: "wss://…", default: .unset("this gateway's sip.wss or sip.ws"),
+            help: "the SIP server of the telephone page, where browsers reach the gateway through a proxy"
+        ) { $0.control.phoneServer = try $1.webSocketURL },
+        Setting(
             path: "hook.url", takes: "https://…", default: .unset("the configuration alone decides"),
             help: "a program that is asked, before anything rings, what becomes of each call from outside (POST of JSON)"
         ) { $0.hook.address = try $1.webURL },

@@ -1,6 +1,17 @@
 import Foundation
 
 extension SettingValue {
+    /// The address of a WebSocket, in characters that may stand in a policy of a page.
+    var webSocketURL: String {
+        get throws {
+            let text = try text
+            guard text.wholeMatch(of: /wss?:\/\/([a-z0-9.\-]+|\[[0-9a-f:]+\])(:[1-9][0-9]{0,4})?(\/[A-Za-z0-9._~\-\/]*)?/) != nil else {
+                throw fail("takes the address of a WebSocket as wss://pbx.example.test/sip, got \(shown)")
+            }
+            return text
+        }
+    }
+
     /// A web origin as browsers write it (RFC 6454 §6.2): scheme, host, and the port where it is not the usual one.
     var origin: String {
         get throws {
