@@ -41,7 +41,9 @@ extension Strains {
             try await eventually("its call is up", within: .seconds(10)) { !gateway.mediaSockets.isEmpty }
             probe.signal(SIGINT)
             #expect(try await probe.exitCode(within: .seconds(2)) == 3)
-            #expect(probe.lines.all == ["calling 9197", "hookswitch: the probe was stopped"])
+            // The gateway's socket is there before its 200 has come.
+            let lines = probe.lines.all.filter { $0 != "9197 is not answered: waiting for the end of its call" }
+            #expect(lines == ["calling 9197", "hookswitch: the probe was stopped"])
             let journal = try await gateway.stop()
             #expect(journal.all("sip.rx").contains { $0.text("method") == "BYE" })
         }
@@ -58,7 +60,7 @@ extension Strains {
                 "$0" serve --config hookswitch.yaml --log-level trace 2> log > out & server=$!
                 until grep -q ready out; do sleep 0.1; done
                 timeout 1 cat /dev/zero >&4   # until it is full: no line has room
-                for source in $(seq 60); do exec 5<> /dev/tcp/127.0.0.1/\(ports[1]); printf 'OPTIONS sip:x SIP/2.0\r\n\r\n' >&5; exec 5>&-; done
+                for source in $(seq 60); do exec 5<> /dev/tcp/127.0.0.1/\(ports[1]); printf 'OPTIONS sip:x SIP/2.0\r\n\r\n' >&5 2> /dev/null; exec 5>&-; done
                 kill -HUP $server
                 "$0" call 9196 --server 127.0.0.1:\(ports[0]) --duration 2 | grep verdict
                 kill -TERM $server; wait $server; echo code $?
