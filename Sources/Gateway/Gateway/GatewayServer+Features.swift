@@ -43,7 +43,10 @@ extension GatewayServer {
     }
 
     /// Takes what others that share the store have changed. Returns at once.
-    /// - Parameter done: called on the signalling lane when it is taken.
+    ///
+    /// - Parameters:
+    ///   - updates: in the order in which they were read.
+    ///   - done: called on the signalling lane when they are taken.
     public func adopt(_ updates: [KeptUpdate], done: @escaping @Sendable () -> Void) {
         lane.post { host, now in
             host.endpoint.adopt(updates, at: now)
@@ -52,7 +55,10 @@ extension GatewayServer {
     }
 
     /// Takes the whole state of the store. Returns at once.
-    /// - Parameter done: called on the signalling lane when it is taken.
+    ///
+    /// - Parameters:
+    ///   - whole: the state; what is not in it is not there any more.
+    ///   - done: called on the signalling lane when it is taken.
     public func adopt(_ whole: KeptState, done: @escaping @Sendable () -> Void) {
         lane.post { host, now in
             host.endpoint.adopt(whole, at: now)
