@@ -57,6 +57,15 @@ import Testing
         #expect(difference == nil && stories[0].count == stories[1].count, "they part at \(String(describing: difference))")
     }
 
+    /// A call is parted from a conversation whose other calls have ended, and whose INVITEs have not: it keeps the session.
+    @Test func `seed 589 breaks no rule and leaves nothing behind`() {
+        var settings = RehearsalSettings(seed: 589)
+        settings.only = [55, 62, 76, 77, 85, 87, 89, 93, 94, 97]
+        (settings.faults, settings.bindFailures, settings.stopsEarly) = (LinkFaults(), 0, false)
+        let verdict = Rehearsal(settings).run()
+        #expect(verdict.isGood && verdict.partedCalls > 0, "\(verdict.report)")
+    }
+
     @Test(arguments: [3, 11]) func `every leg of a rehearsal is in one call of its journal`(seed: UInt64) {
         var settings = RehearsalSettings(seed: seed)
         settings.calls = 60

@@ -243,7 +243,10 @@ extension AuditFacts {
         case .reportConnecting: current.reports.connecting += 1
         case .reportConnected: current.reports.connected += 1
         case .reportEnded: current.reports.ended += 1
-        case .callEnded: current.ended = current.ended ?? event.time
+        case .callEnded:
+            current.ended = current.ended ?? event.time
+            // Its conversation goes on without it, though its INVITE may still be under way.
+            leave(current.group, call)
         case .actionFulfilled, .actionFailed, .actionTimedOut: noteCompletion(event, call)
         case .mediaRefused: noteRefusal(event)
         case .redirectionLookup: current.noteLookup(event)
