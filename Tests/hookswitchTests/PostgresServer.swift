@@ -78,7 +78,7 @@ final class PostgresServer: Sendable {
         return (name, "postgres://postgres@127.0.0.1:\(port)/\(name)")
     }
 
-    /// What a statement answers; columns are apart by "|".
+    /// The answer to a statement; columns are apart by "|".
     @discardableResult
     func query(_ database: String, _ statement: String) throws -> String {
         try Self.run([

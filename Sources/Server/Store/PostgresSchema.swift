@@ -7,7 +7,7 @@ enum PostgresSchema {
     /// The version that this program knows.
     static var version: Int { migrations.count }
 
-    /// What is asked before anything else: one row, whether there is a version; the second only where there is.
+    /// The first question: one row, whether there is a version. The second is asked only where there is one.
     static let isThere = Statement("SELECT to_regclass('schema_version') IS NOT NULL")
     static let current = Statement("SELECT coalesce(max(version), 0) FROM schema_version")
 

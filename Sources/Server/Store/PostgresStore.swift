@@ -62,7 +62,7 @@ public final class PostgresStore: LineStore, Sendable {
         }
     }
 
-    /// What was read.
+    /// The state that was read.
     public enum Reading: Sendable, Equatable {
         /// Everything that there is.
         case whole(KeptState)
@@ -114,7 +114,7 @@ public final class PostgresStore: LineStore, Sendable {
             }
         }
         if done.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds))) == .timedOut {
-            // What is read from here on is for the lines.
+            // Everything that is read from here on is for the lines.
             lane.sync { worker, _ in worker.startsWithout() }
         }
         switch outcome.withLock(\.self) {

@@ -61,7 +61,7 @@ final class PostgresWorker: LaneResident {
         connect(at: now)
     }
 
-    /// Nobody waits for the first attempt any more.
+    /// Lets no start wait for the first attempt any more.
     func startsWithout() { onFirst = nil }
 
     /// There is something to be written, or somebody to be read for.
@@ -192,7 +192,7 @@ final class PostgresWorker: LaneResident {
         }
     }
 
-    /// What others change from here on is heard, and so all that is read later is as new. Rows of gateways that have died go.
+    /// Listens, so that changes of others from here on are heard and a later reading is as new. Removes rows of gateways that have died.
     private func listen() {
         guard settings.migrates else { return begin() }
         perform([PostgresConnection.Statement("LISTEN \(ChangeNotice.channel)")] + PostgresSchema.cleaning) { [unowned self] _ in begin() }

@@ -132,7 +132,7 @@ struct StoreQueue {
     /// Another gateway has changed this, or what was read of it was not taken.
     mutating func reread(_ topic: StoreTopic) { unread.insert(topic) }
 
-    /// What is to be read next, and is being read from now on, unless what was read before is still to be taken; nil: nothing.
+    /// Takes the next thing to read: it is being read from now on. Nil: nothing is to be read, or an earlier reading is still to be taken.
     mutating func nextReading(_ limit: Int) -> [StoreTopic]? {
         guard changedSince == nil, !unread.isEmpty else { return nil }
         let topics = Array(unread.prefix(limit))
@@ -149,7 +149,7 @@ struct StoreQueue {
         return true
     }
 
-    /// What was read is taken, or is of no use.
+    /// The reading is over: it was taken, or is of no use.
     mutating func endReading() { changedSince = nil }
 
     /// The lane is about to take what was read: not where a change of ours came in between.

@@ -28,7 +28,7 @@ public struct RehearsalShrinker {
         return shortest
     }
 
-    /// What calls may fail without.
+    /// Changes that make a rehearsal simpler: a failure may not need what they take away.
     private static let simplifications: [@Sendable (inout RehearsalSettings) -> Void] = [
         { $0.faults = LinkFaults() }, { $0.bindFailures = 0 }, { $0.stopsEarly = false }, { $0.regroups = false },
     ]

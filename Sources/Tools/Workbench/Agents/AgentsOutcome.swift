@@ -6,7 +6,7 @@ import UserAgent
 public struct AgentResult: Sendable {
     /// The name by which it was called, as `10.0.0.7:9467`.
     public var name: String
-    /// What it told last; nil: nothing.
+    /// The last state that it told; nil: none.
     public var last: AgentState?
     /// The calls whose figures it has told.
     public var calls: [CallFigures] = []

@@ -28,7 +28,7 @@ public struct LoadFigures: Codable, Sendable {
         self = sum
     }
 
-    /// What agents told last, added.
+    /// The figures that agents told last, added.
     public init(of states: [AgentState]) { self.init(adding: states.map(\.figures)) }
 
     private mutating func add(_ other: LoadFigures) {

@@ -4,11 +4,11 @@ import Workbench
 
 /// Derives the verdict of a bundle anew, from its contents alone. A value.
 struct BundleCheck: Encodable {
-    /// What was looked at, and what was found.
+    /// One file, and the findings in it.
     struct Part: Encodable {
         /// The file.
         var name: String
-        /// What was seen of it, for a person.
+        /// The contents in a few words, for a person.
         var seen: String
         /// Contradictions; empty where there are none.
         var faults: [String]

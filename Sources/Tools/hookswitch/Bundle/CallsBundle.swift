@@ -43,7 +43,7 @@ struct CallsBundle {
         return part.prefix(end)
     }
 
-    /// What a part of a journal says of calls: a line of JSON each, in their order.
+    /// The calls of a part of a journal: a line of JSON each, in their order.
     static func calls(of journal: Data, with calls: Set<CallUUID>) throws -> Data {
         var history = CallHistory()
         for event in JournalReader.parse(Array(journal), name: EvidenceBundle.journalName).events { history.note(event) }

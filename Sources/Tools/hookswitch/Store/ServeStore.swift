@@ -55,7 +55,7 @@ enum ServeStore {
         }
     }
 
-    /// What the database says later goes to the lines.
+    /// Later answers of the database go to the lines.
     func begin(_ server: GatewayServer) {
         guard case .database(let store) = self else { return }
         store.deliver { [weak server] reading, taken in
