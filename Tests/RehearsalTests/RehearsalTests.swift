@@ -66,6 +66,15 @@ import Testing
         #expect(verdict.isGood && verdict.partedCalls > 0, "\(verdict.report)")
     }
 
+    /// A phone is gone while its 200 waits for a PRACK: its INVITE is never answered, and not kept.
+    @Test func `seed 905 breaks no rule and leaves nothing behind`() {
+        var settings = RehearsalSettings(seed: 905)
+        settings.only = [81, 85, 86, 93]
+        (settings.faults, settings.bindFailures, settings.stopsEarly, settings.regroups) = (LinkFaults(), 0, false, false)
+        let verdict = Rehearsal(settings).run()
+        #expect(verdict.isGood && verdict.tally.vanished > 0, "\(verdict.report)")
+    }
+
     @Test(arguments: [3, 11]) func `every leg of a rehearsal is in one call of its journal`(seed: UInt64) {
         var settings = RehearsalSettings(seed: seed)
         settings.calls = 60

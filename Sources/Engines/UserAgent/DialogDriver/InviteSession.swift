@@ -94,6 +94,8 @@ public final class InviteSession {
     /// Forgets the call without a word, as a peer does whose process died: what comes for it gets 481. For rehearsals.
     package func vanish(at now: Instant) {
         (delegate, callee.unpracked) = (nil, nil)
+        // Its 200 may still wait for a PRACK: nobody will answer the INVITE.
+        if let transaction = callee.transaction.take() { agent.remove(transaction) }
         finish(at: now)
     }
 
