@@ -94,9 +94,9 @@ extension Talks {
             phone.say("transfer 9196")
             try await phone.event("ENDED")
             try await caller.waitForRecording(of: 6)
-            let heard = try caller.recording()
-            let likeness = try Recordings.likeness(said.baresip, heard)
-            #expect(likeness.matches, "it hears itself from the echo: \(likeness)")
+            // The first half is of the telephone that it called, the second of the echo.
+            let found = try Recordings.found(try caller.recording().resampled(to: 8_000), in: said.baresip)
+            #expect(found.found >= 3, "the echo of what it says has \(found)")
             caller.hangUp()
             try await caller.event("CALL_CLOSED")
             try await gateway.stop().expectNothingLeft()

@@ -40,7 +40,7 @@ final class Baresip: Sendable {
         let pem = try ["client.pem", "leaf.key"].map { try String(contentsOfFile: Place.certificate($0), encoding: .utf8) }.joined()
         try pem.write(toFile: folder + "/client.pem", atomically: true, encoding: .utf8)
         try "".write(toFile: folder + "/contacts", atomically: true, encoding: .utf8)
-        let program = try Program("/usr/bin/baresip", ["-f", folder], environment: ["HOME": folder])
+        let program = try Program("/usr/bin/baresip", ["-f", folder], environment: ["HOME": folder], playsSound: true)
         try await eventually("baresip's control socket is there") { KernelSockets.tcpPorts(of: program.pid).contains(plan.port + 4) }
         return Baresip(program, try ControlConnection(port: plan.port + 4), folder, plan, address(of: gateway, plan))
     }

@@ -52,7 +52,7 @@ final class Gateway: Sendable {
         sipPort = ports[0]
         mediaRange = ports.part(setup.clientPorts, setup.mediaPorts)
         let file = try folder.write(Self.yaml(setup, sipPort: sipPort, media: mediaRange, data: folder.file("data")), to: "hookswitch.yaml")
-        program = try Program(Place.hookswitch, ["serve", "--config", file], environment: environment)
+        program = try Program(Place.hookswitch, ["serve", "--config", file], environment: environment, playsSound: true)
     }
 
     static func yaml(_ setup: Setup, sipPort: UInt16, media: ClosedRange<UInt16>, data: String) -> String {
@@ -79,7 +79,7 @@ final class Gateway: Sendable {
 
     /// After it has ended, by itself or not.
     func startAgain() async throws {
-        program = try Program(Place.hookswitch, ["serve", "--config", folder.file("hookswitch.yaml")])
+        program = try Program(Place.hookswitch, ["serve", "--config", folder.file("hookswitch.yaml")], playsSound: true)
         try await program.line(containing: "is ready")
     }
 

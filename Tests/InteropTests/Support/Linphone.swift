@@ -36,7 +36,7 @@ final class Linphone: Sendable {
         try configuration(plan, gateway.address).write(toFile: folder + "/rc", atomically: true, encoding: .utf8)
         let commands = try CommandPipe(folder + "/in")
         let words = "exec linphonec \(plan.answers ? "-a" : "") -c \(folder)/rc -d 0 < \(commands.path)"
-        let program = try Program("/bin/sh", ["-c", words], in: folder, environment: ["HOME": folder])
+        let program = try Program("/bin/sh", ["-c", words], in: folder, environment: ["HOME": folder], playsSound: true)
         let phone = Linphone(program, commands, folder, gateway.address, plan.codec)
         try await phone.prepare(plan)
         return phone

@@ -42,7 +42,7 @@ final class Pjsua: Sendable {
             "--transport", plan.transport, "--ca", Place.certificate("ca.pem"), "--play", plan.source, "--record", recording, "--commands",
             commands.path,
         ]
-        let phone = Pjsua(try Program(Place.python, words + (plan.answers ? ["--answers"] : [])), commands, recording)
+        let phone = Pjsua(try Program(Place.python, words + (plan.answers ? ["--answers"] : []), playsSound: true), commands, recording)
         try await phone.program.line(containing: "REGISTERED")
         return phone
     }

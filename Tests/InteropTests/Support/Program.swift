@@ -10,13 +10,22 @@ final class Program: Sendable {
     let lines = EventLog<String>()
     private let exit = EventLog<Int32>()
 
-    init(_ path: String, _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - path: the program.
+    ///   - arguments: its words.
+    ///   - folder: where it runs.
+    ///   - environment: what is added to the tests' own.
+    ///   - playsSound: whether it goes before others where processors are scarce, as sound does on a desktop; where that is permitted.
+    init(
+        _ path: String, _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:], playsSound: Bool = false
+    ) throws {
         name = URL(filePath: path).lastPathComponent
         var all = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HOOKSWITCH_") }
         all["SWIFT_BACKTRACE"] = "enable=no"
         for (key, value) in environment { all[key] = value }
         let child = try Spawner.shared.spawn([path] + arguments, in: folder, environment: all)
         pid = child.pid
+        if playsSound { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(pid), -10) }
         Thread.detachNewThread { [lines, exit] in
             Self.read(child.output, into: lines)
             exit.append(Self.wait(for: child.pid))

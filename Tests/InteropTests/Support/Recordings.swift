@@ -36,26 +36,17 @@ enum Recordings {
         do { return try WAV(parsing: bytes) } catch { throw Unmet("\(file): \(error)") }
     }
 
-    /// How alike the two are, at 8 kHz.
-    static func likeness(_ sent: WAV, _ received: WAV) throws -> SignalCorrelation {
-        let left = try sent.resampled(to: 8_000), right = try received.resampled(to: 8_000)
-        return try SignalCorrelation(sent: left.samples, received: right.samples, sampleRate: 8_000)
-    }
-
     /// What was heard is what the other said, and not what oneself said.
     static func expect(_ heard: WAV, is said: WAV, isNot own: WAV) throws {
-        let likeness = try likeness(said, heard)
-        #expect(likeness.matches, "\(likeness)")
-        let echo = try Recordings.likeness(own, heard)
-        #expect(echo.score < 0.3, "it hears itself: \(echo)")
+        try expect(piece: heard.resampled(to: 8_000), isOf: said, isNotOf: own)
     }
 
     /// A piece that was heard is of what the other says over and over, and not of what oneself does.
     static func expect(piece heard: WAV, isOf said: WAV, isNotOf own: WAV) throws {
-        let likeness = try likeness(heard, toAnyOf: said)
-        #expect(likeness.score > 0.6, "\(likeness)")
-        let echo = try Recordings.likeness(heard, toAnyOf: own)
-        #expect(echo.score < 0.35, "it hears itself: \(echo)")
+        let found = try found(heard, in: said)
+        #expect(found.matches, "what the other says has \(found)")
+        let echo = try Recordings.found(heard, in: own, from: 0.5)
+        #expect(echo.found <= 1, "it hears itself: \(echo)")
     }
 
     /// The same for the last three seconds: a browser's microphone may begin late, and a machine that is busy stands still at the start.
@@ -64,9 +55,35 @@ enum Recordings {
         try expect(piece: end.resampled(to: 8_000), isOf: said, isNotOf: own)
     }
 
+    /// The half seconds of a piece at 8 kHz, each looked for anywhere in a text that is said over and over: sound that tears again and again,
+    /// as it does where a machine stands still, is found all the same. Silent ones do not count. Measured with this speech: torn three times
+    /// a second, by up to half a second, half of them are found; of other speech none (0.43 at most).
+    ///
+    /// - Parameters:
+    ///   - piece: what was heard, at 8 kHz.
+    ///   - said: the text, once.
+    ///   - likeness: the score from which on a half second is found; other speech never reaches 0.5.
+    static func found(_ piece: WAV, in said: WAV, from likeness: Double = 0.6) throws -> HalfSeconds {
+        let halves = stride(from: 0, through: piece.samples.count - 4_000, by: 4_000).map { Array(piece.samples[$0..<$0 + 4_000]) }
+        let energies = halves.map { $0.reduce(0) { $0 + Double($1) * Double($1) } }, loudest = energies.max() ?? 0
+        let spoken = zip(halves, energies).filter { $0.1 > max(loudest / 30, 4_000 * 100) }.map(\.0)
+        let once = try said.resampled(to: 8_000).samples, text = once + once.prefix(4_000)
+        let scores = try spoken.map { try SignalCorrelation(sent: $0, received: text, sampleRate: 8_000, maximumDelay: 20_000).score }
+        return HalfSeconds(spoken: scores.count, found: scores.count { $0 > likeness })
+    }
+
     /// How alike a piece is to a text that is said over and over.
     static func likeness(_ piece: WAV, toAnyOf said: WAV) throws -> SignalCorrelation {
         let once = try said.resampled(to: 8_000).samples
         return try SignalCorrelation(sent: piece.samples, received: once + once + once, sampleRate: 8_000, maximumDelay: 20_000)
     }
+}
+
+/// How many half seconds of a recording are of a text.
+struct HalfSeconds: CustomStringConvertible {
+    var spoken: Int
+    var found: Int
+
+    var matches: Bool { spoken >= 3 && Double(found) >= 0.4 * Double(spoken) }
+    var description: String { "\(found) of \(spoken) half seconds" }
 }

@@ -29,7 +29,7 @@ final class WebRTCPhone: Sendable {
             folder + "/heard.wav",
         ]
         if let call = plan.call { words += ["--number", call.number, "--seconds", "\(call.seconds)"] }
-        return WebRTCPhone(try Program(Place.python, words), folder)
+        return WebRTCPhone(try Program(Place.python, words, playsSound: true), folder)
     }
 
     private init(_ program: Program, _ folder: String) { (self.program, self.folder) = (program, folder) }
