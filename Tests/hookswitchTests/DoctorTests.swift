@@ -205,7 +205,7 @@ import Workbench
         Machine(
             addresses: [IPAddress("192.0.2.7")!], ephemeral: 32_768...60_999,
             receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2,
-            resolve: { _, _ in 3 }, folderFailure: { _ in nil },
+            resolve: { _, _ in 3 }, folderFailure: { _ in nil }, database: { _ in .good(milliseconds: 3) },
             bindFailure: { _, _ in nil })
     }
 }

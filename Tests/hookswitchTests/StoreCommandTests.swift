@@ -89,7 +89,9 @@ extension Databases {
             let check = try #require(try Hookswitch.parseAsRoot(["store", "check"] + words) as? StoreCheck)
             #expect(throws: ExitCode(.bad)) { try check.run() }
             #expect(try postgres.query(database.name, "SELECT to_regclass('schema_version') IS NULL") == "t")
-            guard case .otherVersion(let fault) = try place(database.url).read(migrating: false) else { return #expect(Bool(false)) }
+            guard case .otherVersion(.earlier, let fault) = try place(database.url).read(migrating: false) else {
+                return #expect(Bool(false))
+            }
             #expect(fault == "its tables have version 0, and those of this program 1: 'hookswitch store migrate' brings them up to date")
             try run("migrate", "--data", database.url, "--password-file", folder.path + "/password")
             try check.run()
@@ -97,6 +99,28 @@ extension Databases {
             #expect(throws: ExitCode(.bad)) { try check.run() }
             let failure = #expect(throws: Failure.self) { try place(database.url).read(migrating: true) }
             #expect(failure?.exitCode == 3 && failure?.message.contains("a later version of hookswitch") == true)
+        }
+
+        @Test func `the doctor reads the database, and says what keeps a gateway from it`() throws {
+            let database = try postgres.makeDatabase()
+            func finding(_ url: String) throws -> DoctorReport.Finding {
+                let settings = ["data=\(url)", "data-password-file=\(folder.path)/password"]
+                let configuration = try ConfigurationFile.load(nil, environment: [:], flags: settings)
+                let findings = Examination(configuration, .here).all(nil).filter { $0.subject == "database" }
+                #expect(findings.count == 1)
+                return try #require(findings.first)
+            }
+            let fresh = try finding(database.url)
+            #expect(fresh.grade == .note && fresh.text.contains("store migrate"), "\(fresh)")
+            try run("migrate", "--data", database.url, "--password-file", folder.path + "/password")
+            let good = try finding(database.url)
+            #expect(good.grade == .good && good.text.contains("/\(database.name) was read in"), "\(good)")
+            try postgres.query(database.name, "INSERT INTO schema_version (version) VALUES (99)")
+            let later = try finding(database.url)
+            #expect(later.grade == .bad && later.text.contains("a later version of hookswitch"), "\(later)")
+            let away = try finding("postgres://u@127.0.0.1:1/x")
+            #expect(away.grade == .bad && away.text.contains("127.0.0.1:1"), "\(away)")
+            #expect(![fresh, good, later, away].contains { $0.text.contains(PostgresServer.password) })
         }
 
         @Test func `each fault is one line with its exit code`() throws {

@@ -26,17 +26,25 @@ public final class PostgresStore: LineStore, Sendable {
         public let description: String
         /// The configuration is wrong, and not the database.
         public let isUsage: Bool
-        /// The tables are not those of this program.
-        public let isOtherVersion: Bool
+        /// The tables are not those of this program, but of an earlier or a later one.
+        public let otherVersion: OtherVersion?
 
-        public init(_ description: String, isUsage: Bool = false, isOtherVersion: Bool = false) {
-            (self.description, self.isUsage, self.isOtherVersion) = (description, isUsage, isOtherVersion)
+        public init(_ description: String, isUsage: Bool = false, otherVersion: OtherVersion? = nil) {
+            (self.description, self.isUsage, self.otherVersion) = (description, isUsage, otherVersion)
         }
 
         init(_ error: PostgresError) {
-            let isOther = [PostgresError.laterVersion, PostgresError.earlierVersion].contains(error.code)
-            self.init(error.description, isUsage: error.isUsage, isOtherVersion: isOther)
+            let versions: [String?: OtherVersion] = [PostgresError.laterVersion: .later, PostgresError.earlierVersion: .earlier]
+            self.init(error.description, isUsage: error.isUsage, otherVersion: versions[error.code])
         }
+    }
+
+    /// The program whose tables a database has.
+    public enum OtherVersion: Sendable {
+        /// They are brought to this program's version when it serves.
+        case earlier
+        /// This program does not use them.
+        case later
     }
 
     /// How a store is made.

@@ -10,8 +10,8 @@ struct Doctor: ExplainedCommand {
     static let configuration = CommandConfiguration(
         abstract: "Examine this machine and the configuration: what will go wrong, and what mends it.",
         discussion: """
-            Looks at what is told to whom, the media ports against the kernel's own and against a compose file, socket buffers, the clock, descriptors, the names \
-            in the configuration, and what a start warns of. Sends nothing but DNS questions; whether peers can reach this machine only 'hookswitch probe', from outside, can tell. \
+            Looks at what is told to whom, the media ports against the kernel's own and against a compose file, socket buffers, the clock, descriptors, the database, the names \
+            in the configuration, and what a start warns of. Sends nothing but DNS questions, and reads the database; whether peers can reach this machine only 'hookswitch probe', from outside, can tell. \
             \(ExitStatus.sentence(exits))
 
             Examples:

@@ -64,7 +64,7 @@ struct StoreCheck: ExplainedCommand {
         let place = try options.place(), report: StoreReport
         switch try place.read(migrating: false) {
         case .kept(let kept): report = StoreReport(place.name, kept)
-        case .otherVersion(let words): report = StoreReport(place.name, fault: words)
+        case .otherVersion(_, let words): report = StoreReport(place.name, fault: words)
         }
         if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
         guard report.fault == nil else { throw ExitCode(.bad) }
@@ -104,7 +104,7 @@ struct StoreExport: ExplainedCommand {
         let place = try options.place()
         switch try place.read(migrating: false) {
         case .kept(let kept): try write(StoreDocument(kept))
-        case .otherVersion(let words): throw Failure.cannotRun("\(place.name): \(words)")
+        case .otherVersion(_, let words): throw Failure.cannotRun("\(place.name): \(words)")
         }
     }
 

@@ -3,6 +3,7 @@ import Media
 import Primitives
 import Runtime
 import SIP
+import Store
 import UserAgent
 
 /// The doctor's questions, one after the other.
@@ -15,7 +16,7 @@ struct Examination {
 
     /// - Parameter published: of a compose file, where one is used.
     func all(_ published: ComposePorts?) -> [DoctorReport.Finding] {
-        advertised() + listeners() + folder() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [
+        advertised() + listeners() + folder() + database() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [
             buffers(), clock(), descriptors(),
         ] + names()
             + warnings() + [rest()].compactMap(\.self)
@@ -97,6 +98,33 @@ struct Examination {
                 grade: isInUse ? .note : .bad, subject: "data", text: "\(path) \(failure.text)",
                 remedy: isInUse ? Self.ourselves : "a folder that this user may write to")
         ]
+    }
+
+    private func database() -> [Finding] {
+        let subject = "database"
+        let settings: PostgresStore.Settings?
+        do { settings = try configuration.postgresSettings } catch {
+            let text = (error as? Failure)?.message ?? "\(error)"
+            return [Finding(grade: .bad, subject: subject, text: text, remedy: "a password file that this user may read")]
+        }
+        guard let settings else { return [] }
+        switch machine.database(.database(settings)) {
+        case .good(let time):
+            return [Finding(grade: .good, subject: subject, text: "\(settings.address) was read in \(Int(time.rounded(.up))) ms")]
+        case .otherVersion(let version, let words):
+            let isLater = version == .later
+            return [
+                Finding(
+                    grade: isLater ? .bad : .note, subject: subject, text: "\(settings.address): \(words)",
+                    remedy: isLater ? "the program of that version" : "good before the first start: 'serve' does it, too")
+            ]
+        case .unusable(let words):
+            return [
+                Finding(
+                    grade: .bad, subject: subject, text: words,
+                    remedy: "a gateway whose database is away starts, and serves without what was kept there")
+            ]
+        }
     }
 
     private static let ourselves = "good, if that is the gateway itself"

@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Primitives
 import Runtime
+import Store
 import UserAgent
 import Workbench
 
@@ -20,6 +21,13 @@ struct Machine {
         }
     }
 
+    /// How a database was found, asked as a server asks it.
+    enum DatabaseReading {
+        case good(milliseconds: Double)
+        case otherVersion(PostgresStore.OtherVersion, String)
+        case unusable(String)
+    }
+
     /// Addresses of interfaces that are up, without loopback.
     var addresses: [IPAddress]
     var ephemeral: ClosedRange<UInt16>?
@@ -32,6 +40,7 @@ struct Machine {
     var resolve: (TrunkConfiguration.Target, ServeConfiguration) -> Double?
     /// Nil: the folder can be had, and no other server has it.
     var folderFailure: (String) -> FolderFailure?
+    var database: (StorePlace) -> DatabaseReading
     /// Nil: the port can be bound; else why not.
     var bindFailure: (SocketAddress, _ isTCP: Bool) -> String?
 
@@ -42,7 +51,7 @@ struct Machine {
             sendBufferLimit: number("/proc/sys/net/core/wmem_max"),
             clockSource: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             descriptorLimit: ProcessResources.raiseDescriptorLimit(), cores: MachineReading.cores, resolve: resolved,
-            folderFailure: failure(ofFolder:),
+            folderFailure: failure(ofFolder:), database: reading(of:),
             bindFailure: failure)
     }
 
@@ -66,6 +75,16 @@ struct Machine {
         guard access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 else { return .unwritable }
         do { _ = try LockFile(path) } catch { return .inUse }
         return nil
+    }
+
+    private static func reading(of database: StorePlace) -> DatabaseReading {
+        let begin = MonotonicClock.now
+        do {
+            switch try database.read(migrating: false) {
+            case .kept: return .good(milliseconds: Double((MonotonicClock.now - begin).wholeNanoseconds) / 1e6)
+            case .otherVersion(let version, let words): return .otherVersion(version, words)
+            }
+        } catch let failure as Failure { return .unusable(failure.message) } catch { return .unusable("\(error)") }
     }
 
     private static func failure(_ address: SocketAddress, _ isTCP: Bool) -> String? {

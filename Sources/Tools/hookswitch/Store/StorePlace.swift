@@ -13,7 +13,7 @@ enum StorePlace {
     enum Contents {
         case kept(KeptState)
         /// The tables are not those of this program: one sentence.
-        case otherVersion(String)
+        case otherVersion(PostgresStore.OtherVersion, String)
     }
 
     var name: String {
@@ -46,7 +46,7 @@ enum StorePlace {
             guard FileManager.default.fileExists(atPath: path) else { throw .init(description: "there is no \(path)") }
             let kept = try SQLiteStore.inspect(path: path)
             return kept.map { .kept($0) }
-                ?? .otherVersion("its tables are of an earlier version: 'hookswitch store migrate' brings them up to date")
+                ?? .otherVersion(.earlier, "its tables are of an earlier version: 'hookswitch store migrate' brings them up to date")
         } catch { throw Failure.cannotRun(error.description) }
     }
 
@@ -63,7 +63,7 @@ enum StorePlace {
             guard let kept = try store.load(patience: .seconds(15)) else { throw .init(cause.words) }
             return (store, .kept(kept))
         } catch {
-            if error.isOtherVersion, !migrating { return (store, .otherVersion(error.description)) }
+            if let version = error.otherVersion, !migrating { return (store, .otherVersion(version, error.description)) }
             throw error.isUsage ? Failure.usage("\(name): \(error.description)") : Failure.cannotRun("\(name): \(error.description)")
         }
     }
