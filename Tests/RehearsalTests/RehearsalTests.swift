@@ -33,6 +33,7 @@ import Testing
         #expect(verdicts.reduce(0) { $0 + $1.transcoded } > 500 && verdicts.reduce(0) { $0 + $1.codecChanges } > 100)
         #expect(verdicts.reduce(0) { $0 + $1.groupedCalls } > 100 && verdicts.reduce(0) { $0 + $1.partedCalls } > 20)
         #expect(verdicts.contains { $0.lostDatagrams > 0 } && verdicts.contains { $0.cutConnections > 0 })
+        #expect(verdicts.contains { ($0.killedDialogs ?? 0) > 1 })
     }
 
     /// Rehearsals side by side, as many as there are cores.
@@ -64,6 +65,25 @@ import Testing
         (settings.faults, settings.bindFailures, settings.stopsEarly) = (LinkFaults(), 0, false)
         let verdict = Rehearsal(settings).run()
         #expect(verdict.isGood && verdict.partedCalls > 0, "\(verdict.report)")
+    }
+
+    /// Its calls are 481 in the next one, whose devices are those that the store has.
+    @Test func `a gateway that is killed among calls leaves nothing to the next one`() {
+        let verdicts = (UInt64(1)...10).map { seed in
+            var settings = RehearsalSettings(seed: seed)
+            settings.isKilled = true
+            return Rehearsal(settings).run()
+        }
+        for verdict in verdicts where !verdict.isGood { Issue.record("\(verdict.report)") }
+        #expect(verdicts.allSatisfy { $0.killedDialogs != nil } && verdicts.reduce(0) { $0 + ($1.killedDialogs ?? 0) } > 20)
+        let spared = (UInt64(1)...10).map { seed in
+            var settings = RehearsalSettings(seed: seed)
+            settings.isKilled = false
+            return Rehearsal(settings).run()
+        }
+        // Devices are called after the kill as before it.
+        let with = verdicts.reduce(0) { $0 + $1.tally.rung }, without = spared.reduce(0) { $0 + $1.tally.rung }
+        #expect(with > without * 3 / 4, "\(with) calls rang, and without a kill \(without)")
     }
 
     /// A phone is gone while its 200 waits for a PRACK: its INVITE is never answered, and not kept.

@@ -84,6 +84,9 @@ final class Phone: Inhabitant, UserAgentDelegate {
 
     private func adopt(_ call: PhoneCall, _ session: InviteSession) { calls[ObjectIdentifier(call)] = call }
 
+    /// The gateway has died, and nothing is heard: whoever is in a call hangs up after a while.
+    func hangUpSoon() { for call in calls.values { call.hangUpSoon() } }
+
     func makeVoice() -> Voice? { wires.map { Voice($0, world: world, seed: random.next()) } }
 
     func forget(_ call: PhoneCall) { calls[ObjectIdentifier(call)] = nil }

@@ -102,6 +102,16 @@ final class PhoneCall: InviteSessionDelegate {
         }
     }
 
+    /// Nobody hears anything any more: the call ends after a while, if nothing ends it before.
+    func hangUpSoon() {
+        after(.seconds(40)) { call in
+            guard let session = call.session else { return }
+            if case .caller = call.script, session.state == .inviting { call.hasGivenUp = true }
+            session.bye(at: call.now)
+            if session.state == .ended { call.finish() }
+        }
+    }
+
     // MARK: Caller
 
     private func giveUp() {

@@ -17,6 +17,8 @@ public struct RehearsalSettings: Sendable {
     public var bindFailures: Int?
     /// Ends all calls in the middle, as a stop of the server does. nil: drawn from the seed.
     public var stopsEarly: Bool?
+    /// Kills the gateway among the calls, and starts another from what was kept. nil: drawn from the seed.
+    public var isKilled: Bool?
     /// The calls that are made, by their place among all that are drawn; nil: all of them.
     public var only: Set<Int>?
     /// Calls are moved into conversations and taken out of them, too.
@@ -43,6 +45,8 @@ public struct RehearsalVerdict: Sendable {
     public var expiredSessions = 0, lostAcknowledgements = 0
     /// Calls that were moved into another conversation, and that were taken out of one, by transactions of their lines.
     public var groupedCalls = 0, partedCalls = 0
+    /// Dialogs that were up when the gateway was killed; nil: it was not.
+    public var killedDialogs: Int?
     public var messages = 0, lostDatagrams = 0, cutConnections = 0
     public var events: UInt64 = 0
     public var virtualTime = Duration.zero
@@ -64,17 +68,23 @@ public struct RehearsalVerdict: Sendable {
 /// vanish, some hang up at the same moment as the other end. Everything is drawn from one seed.
 public final class Rehearsal {
     public let settings: RehearsalSettings
-    private let world: World
-    private let network: VirtualNetwork
-    private let media: VirtualMediaPlane
-    private let gateway: Gateway
-    private let stage: GatewayStage
-    private let sink = Transcript()
+    let world: World
+    let network: VirtualNetwork
+    /// The process of the gateway.
+    var life: GatewayLife
+    let configuration: GatewayConfiguration
+    /// What outlives the process, where it is to be killed.
+    let store: VirtualStore?
+    /// Calls that were up when the process was killed.
+    var unfinished: Set<UUID> = []
+    let sink = Transcript()
     private var random: SeededRandom
     private var callers: [Caller] = []
     private var devices: [Phone] = []
-    private var witness = WireWitness(gateway: Cast.gateway)
-    private var verdict: RehearsalVerdict
+    var witness = WireWitness(gateway: Cast.gateway)
+    var verdict: RehearsalVerdict
+    /// What befalls the process: other draws are the same without it.
+    var fate: SeededRandom
     private var groups: RandomGroups
     private var pracksSent = 0, pracksDelivered = 0
     private static let prack = Array("PRACK ".utf8)
@@ -91,21 +101,15 @@ public final class Rehearsal {
         verdict = RehearsalVerdict(seed: settings.seed)
         random = SeededRandom(seed: settings.seed)
         groups = RandomGroups(seed: ~settings.seed)
-        let start = Instant(nanoseconds: 1_000_000_000)
-        world = World(at: start)
+        world = World(at: GatewayLife.start)
         network = VirtualNetwork(world: world, seed: random.next())
-        let configuration = Cast.configuration(portPairs: settings.portPairs, random: &random)
-        media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: random.next())
-        let journal = Journal(lane: "rehearsal", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
-        let environment = Gateway.Environment(
-            network: network, media: media, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip,
-            addressTowards: { _ in nil },
-            listeners: [Transports.Listener(.udp, Cast.gateway), Transports.Listener(.tcp, Cast.gateway)], journal: journal,
-            epoch: Date(timeIntervalSince1970: 1_790_000_000))
-        gateway = Gateway(configuration, environment, at: start)
-        stage = GatewayStage(gateway)
-        world.add(stage)
-        network.attach(stage, to: Cast.gateway)
+        var drawn = SeededRandom(seed: settings.seed ^ 0x6B69_6C6C)
+        let isDrawn = drawn.chance(50), isKilled = settings.isKilled ?? isDrawn
+        fate = drawn
+        var cast = Cast.configuration(portPairs: settings.portPairs, random: &random)
+        if isKilled { for index in cast.lines.indices { cast.lines[index].recents = true } }
+        (configuration, store) = (cast, isKilled ? VirtualStore() : nil)
+        life = GatewayLife(configuration, world, network, store, sink, seeds: (random.next(), random.next()))
         makeCast()
     }
 
@@ -146,9 +150,17 @@ public final class Rehearsal {
         Phone(user: Text(user), address: address, world: world, network: network, seed: random.next())
     }
 
-    private func watch() {
+    var gateway: Gateway { life.gateway }
+    var media: VirtualMediaPlane { life.media }
+    var phones: [Phone] { callers.map(\.phone) + devices }
+
+    func watchGateway() {
         gateway.journal.onViolation = { [unowned self] in verdict.violations.append($0) }
         gateway.journal.onEvent = { [unowned self] in groups.note($0) }
+    }
+
+    private func watch() {
+        watchGateway()
         network.onSend = { [unowned self] bytes, source, _ in
             if bytes.starts(with: Self.prack) { pracksSent += 1 }
             witness.sent(bytes, from: source)
@@ -188,6 +200,10 @@ public final class Rehearsal {
         world.after(settings.spread + .seconds(60)) { [unowned self] in
             for order in groups.ends() { _ = try? gateway.request(order, at: world.now) }
         }
+        if store != nil {
+            world.after(.milliseconds(Int64.random(in: 2_000...settings.spread.wholeMilliseconds, using: &fate))) { [unowned self] in kill()
+            }
+        }
         guard settings.stopsEarly ?? random.chance(100) else { return }
         world.after(settings.spread) { [unowned self] in
             gateway.drain(at: world.now)
@@ -213,7 +229,7 @@ public final class Rehearsal {
 
     private var isOver: Bool {
         world.pending == 0 && gateway.counts(at: world.now).isIdle
-            && (callers.map(\.phone) + devices).allSatisfy { $0.agent.counts.isQuiet && $0.openCalls == 0 }
+            && phones.allSatisfy { $0.agent.counts.isQuiet && $0.openCalls == 0 }
     }
 
     /// The wire's witness: no more legs with sockets than dialogs that are answered and not ended.
@@ -230,20 +246,21 @@ public final class Rehearsal {
         if !counts.isIdle || counts.agent.timers != 0 || counts.media.ports.quarantined != 0 {
             verdict.leaks.append("the gateway holds \(counts)")
         }
-        for phone in callers.map(\.phone) + devices {
+        for phone in phones {
             if !phone.agent.counts.isQuiet || phone.openCalls > 0 {
                 verdict.leaks.append("\(phone.user) holds \(phone.openCalls) calls and \(phone.agent.counts)")
             }
             verdict.tally.add(phone.tally)
         }
+        judgeStore()
         _ = gateway.finish(at: world.now)
-        verdict.failedBinds = media.failedBinds
+        verdict.failedBinds += media.failedBinds
         (verdict.groupedCalls, verdict.partedCalls) = (groups.grouped, groups.parted)
         (verdict.transcoded, verdict.codecChanges) = (media.transcoded, media.codecChanges)
         (verdict.secondAcceptances, verdict.acceptancesAfterCancel) = (witness.secondAcceptances, witness.acceptancesAfterCancel)
         (verdict.expiredSessions, verdict.lostAcknowledgements) = (witness.expiredSessions, pracksSent - pracksDelivered)
         (verdict.messages, verdict.lostDatagrams, verdict.cutConnections) = (network.sent, network.lost, network.cut)
-        verdict.events = gateway.journal.count
+        verdict.events += gateway.journal.count
         if let call = verdict.violations.first?.call { verdict.ladder = ladder(of: call) }
     }
 
@@ -257,20 +274,6 @@ public final class Rehearsal {
 
     /// The journal as it was written.
     public func transcript() -> JournalReader.Result { JournalReader.parse(sink.bytes, name: "rehearsal \(settings.seed)") }
-}
-
-/// The gateway as an inhabitant of the world.
-final class GatewayStage: Inhabitant {
-    private let gateway: Gateway
-
-    init(_ gateway: Gateway) { self.gateway = gateway }
-
-    var deadline: Instant? { gateway.deadline }
-    func advance(to now: Instant) { gateway.advance(to: now) }
-
-    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
-    func failed(_ flow: Flow, at now: Instant) { gateway.failed(flow, at: now) }
-    func portUnreachable(_ beginning: [UInt8], at now: Instant) { gateway.portUnreachable(beginning, at: now) }
 }
 
 extension UserAgent.Counts {

@@ -90,6 +90,16 @@ final class VirtualNetwork: SignallingNetwork {
         deserted.insert(address)
     }
 
+    /// An inhabitant is gone with its process: its connections are closed, and the other ends are told. Its address may have another.
+    func kill(_ inhabitant: any Inhabitant, at address: SocketAddress) {
+        inhabitants[address]?.removeAll { $0 === inhabitant }
+        for (id, connection) in connections where connection.opener == address || connection.listener == address {
+            connections[id] = nil
+            let broken = Flow(transport: .tcp, local: connection.opener, remote: connection.listener, connection: id)
+            for end in connection.ends(broken) where end.local != address { world.after(.milliseconds(1)) { [unowned self] in tell(end) } }
+        }
+    }
+
     /// Lets everybody go: the inhabitants hold the network, and it holds them.
     func detachAll() { inhabitants = [:] }
 

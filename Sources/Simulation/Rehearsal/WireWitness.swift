@@ -34,6 +34,12 @@ struct WireWitness {
     /// Ends of dialogs in which a 2xx to INVITE reached or left the gateway, and no BYE did.
     var answeredDialogs: Int { answered.count }
 
+    /// The gateway is another one from now on, and knows none of its dialogs.
+    mutating func forgetDialogs() {
+        ended.formUnion(answered)
+        answered = []
+    }
+
     mutating func sent(_ bytes: [UInt8], from source: SocketAddress) {
         guard source == gateway, let message = try? Message(parsing: bytes) else { return }
         if message.isRequest, message.method == .bye,

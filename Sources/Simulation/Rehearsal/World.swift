@@ -29,6 +29,8 @@ final class World {
 
     func add(_ inhabitant: any Inhabitant) { inhabitants.append(inhabitant) }
 
+    func remove(_ inhabitant: any Inhabitant) { inhabitants.removeAll { $0 === inhabitant } }
+
     func removeAll() {
         inhabitants = []
         agenda = Agenda()

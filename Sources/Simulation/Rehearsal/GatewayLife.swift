@@ -1,0 +1,94 @@
+import Foundation
+import Gateway
+import Primitives
+import Runtime
+import Synchronization
+import UserAgent
+
+/// One process of the gateway, and what dies with it.
+struct GatewayLife {
+    let gateway: Gateway
+    let media: VirtualMediaPlane
+    let stage: GatewayStage
+    static let start = Instant(nanoseconds: 1_000_000_000)
+
+    init(
+        _ configuration: GatewayConfiguration, _ world: World, _ network: VirtualNetwork, _ store: VirtualStore?, _ sink: Transcript,
+        seeds: (media: UInt64, agent: UInt64)
+    ) {
+        media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: seeds.media)
+        let clock = WallClock(instant: Self.start, unixNanoseconds: 1_790_000_000_000_000_000)
+        var environment = Gateway.Environment(
+            network: network, media: media, random: SeededRandom(seed: seeds.agent), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
+            listeners: [Transports.Listener(.udp, Cast.gateway), Transports.Listener(.tcp, Cast.gateway)],
+            journal: Journal(lane: "rehearsal", clock: clock, sink: sink), epoch: Date(timeIntervalSince1970: 1_790_000_000))
+        if let store { (environment.store, environment.kept) = (store, store.kept) }
+        gateway = Gateway(configuration, environment, at: world.now)
+        stage = GatewayStage(gateway)
+        world.add(stage)
+        network.attach(stage, to: Cast.gateway)
+    }
+}
+
+/// The gateway as an inhabitant of the world.
+final class GatewayStage: Inhabitant {
+    private let gateway: Gateway
+
+    init(_ gateway: Gateway) { self.gateway = gateway }
+
+    var deadline: Instant? { gateway.deadline }
+    func advance(to now: Instant) { gateway.advance(to: now) }
+
+    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
+    func failed(_ flow: Flow, at now: Instant) { gateway.failed(flow, at: now) }
+    func portUnreachable(_ beginning: [UInt8], at now: Instant) { gateway.portUnreachable(beginning, at: now) }
+}
+
+/// What survives the process, as a database that is always there.
+final class VirtualStore: LineStore {
+    private let state = Mutex(KeptState())
+
+    var kept: KeptState { state.withLock { $0 } }
+
+    /// Calls whose end nobody has written.
+    var unfinished: Set<UUID> {
+        Set(kept.lines.values.flatMap(\.recents).filter { $0.reason == RecentCall.gatewayKilled }.map(\.id))
+    }
+
+    func keep(_ change: LineChange) { state.withLock { $0.keep(change) } }
+}
+
+extension KeptState {
+    fileprivate mutating func keep(_ change: LineChange) {
+        switch change {
+        case .recent(let call):
+            self[call.line].recents.removeAll { $0.id == call.id && $0.direction == call.direction }
+            self[call.line].recents.insert(call, at: 0)
+        case .noRecent(let line, let id, let direction): self[line].recents.removeAll { $0.id == id && $0.direction == direction }
+        case .registrations(let user, let saved): registrations = registrations.filter { $0.user != user } + saved
+        // Nobody in a rehearsal blocks callers, sleeps or leaves messages.
+        default: break
+        }
+    }
+}
+
+extension Rehearsal {
+    /// The process dies: the kernel closes its connections, and its memory is gone. Another one begins with what was kept.
+    func kill() {
+        verdict.killedDialogs = witness.answeredDialogs
+        unfinished = store?.unfinished ?? []
+        verdict.failedBinds += media.failedBinds
+        world.remove(life.stage)
+        network.kill(life.stage, at: Cast.gateway)
+        witness.forgetDialogs()
+        life = GatewayLife(configuration, world, network, store, sink, seeds: (fate.next(), fate.next()))
+        watchGateway()
+        for phone in phones { phone.hangUpSoon() }
+    }
+
+    /// Recents have no call as if the gateway had been killed, but those that it had then.
+    func judgeStore() {
+        let wrong = store?.unfinished.subtracting(unfinished) ?? []
+        if !wrong.isEmpty { verdict.leaks.append("recents have \(wrong.count) calls without an end, which no kill cut off") }
+    }
+}
