@@ -90,7 +90,7 @@ extension Databases {
             #expect(throws: ExitCode(.bad)) { try check.run() }
             #expect(try postgres.query(database.name, "SELECT to_regclass('schema_version') IS NULL") == "t")
             guard case .otherVersion(let fault) = try place(database.url).read(migrating: false) else { return #expect(Bool(false)) }
-            #expect(fault == "its tables have version 0, and those of this program 1: 'hookswitch store migrate' brings them up to date")
+            #expect(fault == "its tables have version 0, and those of this program 2: 'hookswitch store migrate' brings them up to date")
             try run("migrate", "--data", database.url, "--password-file", folder.path + "/password")
             try check.run()
             try postgres.query(database.name, "INSERT INTO schema_version (version) VALUES (99)")
