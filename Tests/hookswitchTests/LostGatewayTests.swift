@@ -54,6 +54,9 @@ extension Databases {
             let ended = b.events.filter { $0.kind == .callOrphanEnded }
             #expect(ended.allSatisfy { $0.details.text(.node) == "a" && $0.details.number(.status) == 200 && $0.line == "1002" })
             #expect(Set(ended.compactMap { $0.details.text(.callid) }).count == 2)
+            let audit = try AuditCommand.check([a.journal, b.journal])
+            #expect(audit.isClean && audit.orphanedCalls.map(\.node) == ["a", "a"] && audit.unfinishedCalls.isEmpty)
+            #expect(try AuditCommand.check([a.journal]).unfinishedCalls.count == 2)
             let recents = { try postgres.query(database.name, "SELECT line, outcome, reason, node FROM recent") }
             #expect(try waits(10) { try recents() == "1002|answered|failed|b" }, "once")
             #expect(b.stop() == 0)
