@@ -126,6 +126,44 @@ import Workbench
         #expect(AuditCommand.text(report).contains("event 5B4E7C36.2  call \(call)"))
     }
 
+    /// The journals of two gateways, in parts that were rotated at the same time: `a` was killed with a call up, and `b` has ended it.
+    private func audit(_ orphanEnded: Bool, callID: String = "x@a") throws -> AuditCommand.Report {
+        let call = UUID().uuidString
+        func line(_ sequence: Int, _ kind: String, at second: Int, _ rest: String = "") -> String {
+            #"{"seq":\#(sequence),"t":\#(second)000000000,"wall":\#(1_790_000_000 + second)000000000,"lane":"s0","kind":"\#(kind)"\#(rest)}"#
+        }
+        let invite = #","call":"\#(call)","line":"1","details":{"method":"INVITE","cseq":1,"callid":"x@a"}"#
+        let end = #","line":"1","details":{"callid":"\#(callID)","with":"\#(call)","node":"a","remote":"sip:1@192.0.2.1","status":200}"#
+        let parts = [
+            "a/journal.jsonl.1": [line(1, "gateway.started", at: 1), line(2, "sip.rx", at: 5, invite)],
+            "a/journal.jsonl": [line(3, "sip.rx", at: 11, invite)],
+            "b/journal.jsonl.1": [line(1, "gateway.started", at: 2), line(2, "dnd.changed", at: 6)],
+            "b/journal.jsonl": [line(3, orphanEnded ? "call.orphan-ended" : "dnd.changed", at: 15, orphanEnded ? end : "")],
+        ]
+        return try inFolder { path in
+            for (name, lines) in parts {
+                let file = URL(filePath: path + "/" + name)
+                try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: file)
+            }
+            return try AuditCommand.check(parts.keys.sorted().map { path + "/" + $0 })
+        }
+    }
+
+    @Test func `an audit follows a call from the gateway that died to the one that ended it`() throws {
+        let report = try audit(true), text = AuditCommand.text(report)
+        #expect(report.isClean && report.gaps == 0 && report.events == 6 && report.calls == 1)
+        #expect(report.unfinishedCalls.isEmpty && report.orphanedCalls.map(\.callID) == ["x@a"])
+        #expect(text.contains(" was up when the gateway 'a' died, and another ended it: 200 to its BYE"))
+        #expect(text.hasSuffix("6 events, 1 calls: clean; 1 calls of gateways that died were ended by others"))
+    }
+
+    @Test func `without the line of the one that ended it, or with another Call-ID, the call is unfinished`() throws {
+        for report in [try audit(false), try audit(true, callID: "y@a")] {
+            #expect(report.isClean && report.gaps == 0 && report.unfinishedCalls.count == 1 && report.orphanedCalls.isEmpty)
+        }
+    }
+
     @Test func `an empty journal is not called clean`() throws {
         #expect(AuditCommand.text(try audit([])) == "0 events, 0 calls: nothing to check")
     }

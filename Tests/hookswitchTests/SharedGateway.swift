@@ -92,14 +92,18 @@ final class BarePhone {
     let port: UInt16
     private let socket: Int32
     private let gateway: SocketAddress
+    private let host: String
     private var number = 0
     private let id = UUID().uuidString
+    /// The dialog of its call: the target of its requests, and their To.
+    private var dialog: (target: String, to: String)?
 
-    init(_ gateway: SocketAddress) throws {
-        self.gateway = gateway
+    /// - Parameter host: its own address, of loopback.
+    init(_ gateway: SocketAddress, at host: String = "127.0.0.1") throws {
+        (self.gateway, self.host) = (gateway, host)
         socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         var address = sockaddr_in(), size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
+        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), inet_addr(host))
         let raw = socket
         let isBound = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(raw, $0, size) == 0 && getsockname(raw, $0, &size) == 0 }
@@ -113,30 +117,59 @@ final class BarePhone {
     /// - Returns: the status of the answer; nil: none came.
     @discardableResult
     func register(_ line: String, expires: Int = 3_600, contact: String? = nil, headers: String = "") -> Int? {
-        let contact = contact ?? "<sip:\(line)@127.0.0.1:\(port)>"
-        send("REGISTER", "sip:\(gateway)", to: "sip:\(line)@\(gateway)", "Contact: \(contact)\r\nExpires: \(expires)\r\n" + headers)
+        let contact = contact ?? "<sip:\(line)@\(host):\(port)>"
+        send("REGISTER", "sip:\(gateway)", to: "<sip:\(line)@\(gateway)>", "Contact: \(contact)\r\nExpires: \(expires)\r\n" + headers)
         return status()
     }
 
+    private var sound: String {
+        "v=0\r\no=- 1 1 IN IP4 \(host)\r\ns=-\r\nc=IN IP4 \(host)\r\nt=0 0\r\nm=audio \(port &+ 2) RTP/AVP 0\r\n"
+    }
+
+    private var soundHeaders: String { "Contact: <sip:x@\(host):\(port)>\r\nContent-Type: application/sdp\r\n" }
+
     /// Begins a call; the final answer's status, once it has come.
     func call(_ line: String) -> Int? {
-        let sound = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio \(port &+ 2) RTP/AVP 0\r\n"
-        send(
-            "INVITE", "sip:\(line)@\(gateway)", to: "sip:\(line)@\(gateway)",
-            "Contact: <sip:x@127.0.0.1:\(port)>\r\nContent-Type: application/sdp\r\n", sound)
+        send("INVITE", "sip:\(line)@\(gateway)", to: "<sip:\(line)@\(gateway)>", soundHeaders, sound)
         while let status = status() { if status >= 200 { return status } }
         return nil
     }
 
+    /// Calls, and acknowledges the answer; false: nobody has taken the call.
+    func connect(_ line: String) -> Bool {
+        send("INVITE", "sip:\(line)@\(gateway)", to: "<sip:\(line)@\(gateway)>", soundHeaders, sound)
+        while let text = receive(5) {
+            guard text.hasPrefix("SIP/2.0 ") else { continue }
+            guard text.hasPrefix("SIP/2.0 200 ") else { if text.hasPrefix("SIP/2.0 1") { continue } else { return false } }
+            let target = value(of: "Contact", in: text).split { "<>".contains($0) }.first.map(String.init) ?? ""
+            dialog = (target, value(of: "To", in: text))
+            send("ACK", target, to: value(of: "To", in: text), "")
+            return true
+        }
+        return false
+    }
+
+    /// Ends the call that it has made.
+    func hangUp() {
+        guard let dialog else { return }
+        send("BYE", dialog.target, to: dialog.to, "")
+    }
+
+    private func value(of header: String, in text: String) -> String {
+        let line = text.components(separatedBy: "\r\n").first { $0.hasPrefix(header + ": ") }
+        return line.map { String($0.dropFirst(header.count + 2)) } ?? ""
+    }
+
     private func send(_ method: String, _ target: String, to: String, _ headers: String, _ body: String = "") {
-        number += 1
+        if method != "ACK" { number += 1 }
+        let branch = method == "ACK" ? "\(number)ack" : "\(number)", call = method == "REGISTER" ? method : "CALL"
         write(
             """
             \(method) \(target) SIP/2.0\r
-            Via: SIP/2.0/UDP 127.0.0.1:\(port);branch=z9hG4bK\(id)\(number)\r
+            Via: SIP/2.0/UDP \(host):\(port);branch=z9hG4bK\(id)\(branch)\r
             From: <sip:bare@127.0.0.1>;tag=\(id)\r
-            To: <\(to)>\r
-            Call-ID: \(id)-\(method)\r
+            To: \(to)\r
+            Call-ID: \(id)-\(call)\r
             CSeq: \(number) \(method)\r
             Max-Forwards: 70\r
             \(headers)Content-Length: \(body.utf8.count)\r
@@ -169,21 +202,45 @@ final class BarePhone {
     func hearsCall(_ seconds: Int32 = 5) -> Bool {
         while let (text, sender) = receiveFrom(seconds) {
             guard text.hasPrefix("INVITE ") else { continue }
-            let copied = text.components(separatedBy: "\r\n").filter { line in
-                ["Via:", "From:", "Call-ID:", "CSeq:"].contains(where: line.hasPrefix)
-            }
-            let to = text.components(separatedBy: "\r\n").first { $0.hasPrefix("To:") } ?? ""
-            let answer = (["SIP/2.0 486 Busy Here"] + copied + [to + ";tag=b", "Content-Length: 0", "", ""]).joined(separator: "\r\n")
-            var place = sender
-            let bytes = Array(answer.utf8)
-            _ = withUnsafePointer(to: &place) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    sendto(socket, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
+            answer(text, "486 Busy Here", tag: ";tag=b", to: sender)
             return true
         }
         return false
+    }
+
+    /// Waits for a call to it, and takes it; false: none came.
+    func answersCall(_ seconds: Int32 = 5) -> Bool {
+        while let (text, sender) = receiveFrom(seconds) {
+            guard text.hasPrefix("INVITE ") else { continue }
+            answer(text, "200 OK", tag: ";tag=b", soundHeaders, sound, to: sender)
+            return true
+        }
+        return false
+    }
+
+    /// Waits for the end of its call, and agrees to it; nil: none came.
+    func hearsBye(_ seconds: Int32) -> String? {
+        while let (text, sender) = receiveFrom(seconds) {
+            guard text.hasPrefix("BYE ") else { continue }
+            answer(text, "200 OK", to: sender)
+            return text
+        }
+        return nil
+    }
+
+    private func answer(
+        _ request: String, _ status: String, tag: String = "", _ headers: String = "", _ body: String = "", to sender: sockaddr_in
+    ) {
+        let lines = request.components(separatedBy: "\r\n")
+        let copied = lines.filter { line in ["Via:", "From:", "Call-ID:", "CSeq:"].contains(where: line.hasPrefix) }
+        let to = lines.first { $0.hasPrefix("To:") } ?? "", head = ["SIP/2.0 \(status)"] + copied + [to + tag]
+        let bytes = Array((head.joined(separator: "\r\n") + "\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
+        var place = sender
+        _ = withUnsafePointer(to: &place) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(socket, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
     }
 
     private func receive(_ seconds: Int32) -> String? { receiveFrom(seconds)?.text }

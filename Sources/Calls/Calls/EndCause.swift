@@ -57,6 +57,8 @@ public struct EndCause: Equatable, Sendable {
     public static let dialogLost = EndCause(status: 500, reasons: [.q850(41, "Dialog lost")])
     /// The far end refused the end of a hold.
     public static let resumeRefused = EndCause(status: 488, reasons: [.q850(65, "Resume refused")])
+    /// The gateway that had the call has died.
+    public static let gatewayLost = EndCause(status: 500, reasons: [.q850(41, "gateway lost")])
     /// The session was not refreshed (RFC 4028 §10).
     public static let sessionExpired = EndCause(status: 500, reasons: [.sip(408, "Session timer expired")])
     /// The PRACK of a reliable 18x did not come (RFC 3262 §3).

@@ -59,6 +59,14 @@ extension JournalEvent.Kind {
                     .maybe(.remote), .maybe(.status), .maybe(.text, "its servers, or the name that has none"),
                     .maybe(.count, "seconds granted, or until the next attempt"),
                 ])
+        case .callOrphanEnded:
+            .init(
+                "A dialog of a gateway that has died was ended with a BYE.",
+                [
+                    .always(.callid), .always(.with, "the UUID of the call in the journal of that gateway"), .always(.node),
+                    .always(.remote, "the Contact of the far end"),
+                    .always(.status, "the answer to the BYE; 408: none came; 503: it could not be sent"),
+                ])
         case .providerReset: .init("CallKit was reset or invalidated: every call of the line ends.")
 
         case .doNotDisturbChanged: .init("Do Not Disturb was turned on or off.", [.always(.on)])

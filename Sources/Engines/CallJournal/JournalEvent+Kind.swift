@@ -9,6 +9,7 @@ extension JournalEvent {
         case overload = "overload"
         case accessRefused = "access.refused"
         case trunkState = "trunk.state"
+        case callOrphanEnded = "call.orphan-ended"
         case providerReset = "provider.reset"
 
         // Settings that a line's user changes.
@@ -133,6 +134,7 @@ extension JournalEvent {
         case added, changed, removed
         case endedBy, q850
         case direction
+        case node
     }
 }
 

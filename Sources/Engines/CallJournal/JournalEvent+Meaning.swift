@@ -70,6 +70,7 @@ extension JournalEvent.Key {
         case .removed: "numbers of lines that are gone, in the same way"
         case .endedBy: "`local`, an end action; `remote`, the far end; `gateway`, a failure or a limit"
         case .direction: "`in`, the far end is listened to; `out`, it is spoken to; `both`"
+        case .node: "the name of a gateway among those that share a database"
         case .q850: "the cause in the words of Q.850, a number from 1 to 127"
         }
     }

@@ -59,9 +59,12 @@ extension JournalReader {
     }
 
     /// When the first event of a file was written, in nanoseconds since 1970; nil where there is none, or no file that can be read again.
-    public static func beginning(of path: String) -> UInt64? {
+    public static func beginning(of path: String) -> UInt64? { firstEvent(of: path)?.wall }
+
+    /// The first event of a file; nil where there is none, or no file that can be read again.
+    public static func firstEvent(of path: String) -> JournalEvent? {
         guard canBeReadAgain(path), let file = FileHandle(forReadingAtPath: path) else { return nil }
         guard let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
-        return parse(Array(head), name: path).events.first?.wall
+        return parse(Array(head), name: path).events.first
     }
 }

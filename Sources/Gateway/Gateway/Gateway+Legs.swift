@@ -24,6 +24,7 @@ extension Gateway: LegContext {
             dialling.passHeaders(of: response, from: leg)
             ringing.rings(leg, response)
         case .startedRinging(let status): transfers.tellTransferor(ofTarget: leg, status)
+        case .dialogMoved: services.dialogs.note(leg)
         case .passedHeaders(let message): dialling.passHeaders(of: message, from: leg)
         case .connected: ringing.originations.connected(leg)
         case .startsMedia: recorder.begin(leg)
@@ -131,6 +132,7 @@ extension Gateway: LineListener {
         table.count(end)
         guard let leg = line.legs[call] else { return }
         table.noteEnd(of: leg)
+        services.dialogs.forget(leg)
         applications.queues.callEnded(leg)
         services.noteEnd(of: leg, end)
         ringing.originations.forget(leg, of: leg.origination)

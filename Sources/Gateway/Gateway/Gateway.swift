@@ -93,7 +93,7 @@ public final class Gateway: SignallingEndpoint {
         let push = configuration.push.isOn ? environment.push : nil
         router = Router(context, table, trunks, registrar, userAgent, listeners, isPushing: push != nil)
         reachability = Reachability(context, table, registrar, userAgent)
-        self.services = LineServices(context, lineTable, registrar)
+        self.services = LineServices(context, lineTable, registrar, SharedDialogs(context, table, userAgent, listeners))
         recorder = Recorder(context, table, userAgent, environment.recordings, kept: environment.kept)
         dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
         let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)
@@ -291,6 +291,13 @@ public final class Gateway: SignallingEndpoint {
         adopt(whole.updates(of: numbers, users: registrar.registeredUsers.map(\.description)), at: now)
     }
 
+    /// Ends the calls of gateways that have died.
+    public func end(_ orphans: OrphanedCalls, at now: Instant) {
+        enter(now)
+        services.end(orphans)
+        settle()
+    }
+
     /// Does what is due until now.
     public func advance(to now: Instant) {
         enter(now)
@@ -348,6 +355,7 @@ public final class Gateway: SignallingEndpoint {
             takeDownEnded()
         } while table.hasBridgeEvents
         ringing.wakeUps.dropGone()
+        services.dialogs.settle()
         sweep()
         context.timers.armSystems(of: lineTable)
         journal.flush()

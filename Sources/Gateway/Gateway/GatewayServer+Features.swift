@@ -54,6 +54,9 @@ extension GatewayServer {
         }
     }
 
+    /// Ends the calls of gateways that have died. Returns at once.
+    public func end(_ orphans: OrphanedCalls) { lane.post { host, now in host.endpoint.end(orphans, at: now) } }
+
     /// Takes the whole state of the store. Returns at once.
     ///
     /// - Parameters:

@@ -64,7 +64,7 @@ extension StoreChange {
     var isTold: Bool {
         switch self {
         case .recent(let call): call.reason != RecentCall.gatewayKilled
-        case .noRecent: false
+        case .noRecent, .dialog, .noDialog: false
         default: true
         }
     }

@@ -5,7 +5,7 @@ import Primitives
 import Runtime
 
 /// One row of an answer, read column by column.
-private struct RowReader {
+struct RowReader {
     private var columns: ArraySlice<String?>
 
     init(_ row: [String?]) { columns = row[...] }
@@ -24,7 +24,7 @@ enum PostgresRows {
     typealias Statement = PostgresConnection.Statement
     typealias Rows = PostgresConnection.Rows
 
-    private static let recent = "line, id, direction, handle_type, handle, name, began, connected, ended, outcome, reason"
+    static let recent = "line, id, direction, handle_type, handle, name, began, connected, ended, outcome, reason"
     private static let registration =
         "user_name, contact, path, transport, local, remote, user_agent, call_id, cseq, refreshed, expiry"
     /// A connection leads to the device from the gateway alone that has it; over a Path its proxy has it.
@@ -112,6 +112,8 @@ enum PostgresRows {
     }
 
     // MARK: Rows
+
+    static func calls(_ rows: Rows) -> [RecentCall] { rows.compactMap(call) }
 
     private static func call(_ columns: [String?]) -> RecentCall? {
         var row = RowReader(columns)

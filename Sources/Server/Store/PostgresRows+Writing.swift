@@ -8,8 +8,10 @@ import Runtime
 extension StoreChange {
     private typealias Statement = PostgresConnection.Statement
 
-    /// - Parameter node: the gateway that writes it.
-    func statement(node: String) -> PostgresConnection.Statement {
+    /// - Parameters:
+    ///   - node: the gateway that writes it.
+    ///   - run: its present run.
+    func statement(node: String, run: String) -> PostgresConnection.Statement {
         switch self {
         case .recent(let call): Self.upsert("recent", keys: 3, Self.row(call) + [("node", node)])
         case .noRecent(let line, let id, let direction):
@@ -32,6 +34,9 @@ extension StoreChange {
                 until: ("refreshed", Self.text(saved.refreshed)))
         case .message(let message): Self.upsert("message", keys: 2, Self.row(message) + [("node", node)])
         case .noMessage(let line, let id): Self.delete("message", [("line", line), ("id", id.uuidString)])
+        case .dialog(let dialog):
+            Self.upsert("dialog", keys: 1, Self.row(dialog) + [("node", node), ("run", run), ("orphan_of", nil)])
+        case .noDialog(let call): Self.delete("dialog", [("call", call.uuidString)])
         }
     }
 
@@ -105,6 +110,15 @@ extension StoreChange {
             ("line", message.line), ("id", message.id.uuidString), ("caller", message.caller), ("name", message.name),
             ("called", message.called), ("received", text(message.received)), ("duration", String(message.duration)),
             ("path", message.path), ("is_heard", text(message.isHeard)),
+        ]
+    }
+
+    private static func row(_ dialog: SavedDialog) -> [(column: String, value: String?)] {
+        [
+            ("call", dialog.call.uuidString), ("line", dialog.line), ("peer", dialog.peer?.uuidString), ("call_id", dialog.callID),
+            ("local", dialog.local), ("remote", dialog.remote), ("cseq", String(dialog.sequence)),
+            ("routes", dialog.routes.joined(separator: "\n")), ("target", dialog.target), ("is_secure", text(dialog.isSecure)),
+            ("transport", dialog.transport), ("address", dialog.address), ("server_name", dialog.serverName),
         ]
     }
 

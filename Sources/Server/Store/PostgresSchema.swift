@@ -60,6 +60,17 @@ enum PostgresSchema {
                 line text NOT NULL, id uuid NOT NULL, caller text NOT NULL, name text, called text NOT NULL, received double precision NOT NULL,
                 duration double precision NOT NULL, path text NOT NULL, is_heard boolean NOT NULL, node text NOT NULL, PRIMARY KEY (line, id))
             """,
-        ]
+        ],
+        [
+            "CREATE TABLE node_lease (run text PRIMARY KEY, node text NOT NULL, renewed timestamptz NOT NULL)",
+            """
+            CREATE TABLE dialog (
+                call uuid PRIMARY KEY, line text NOT NULL, peer uuid, call_id text NOT NULL, local text NOT NULL, remote text NOT NULL,
+                cseq bigint NOT NULL, routes text NOT NULL, target text NOT NULL, is_secure boolean NOT NULL, transport text NOT NULL,
+                address text NOT NULL, server_name text NOT NULL, node text NOT NULL, run text NOT NULL, orphan_of text)
+            """,
+            "CREATE INDEX dialog_by_run ON dialog (run)",
+            "CREATE INDEX recent_by_id ON recent (id)",
+        ],
     ]
 }

@@ -19,6 +19,10 @@ public final class PostgresStore: LineStore, Sendable {
         case back(waiting: Int)
         /// The database does not take a row: one sentence why. Told for the first in a minute.
         case refused(String)
+        /// Other gateways have taken this one for dead, as it could not renew its lease, and have ended its calls.
+        case lapsed
+        /// Another process uses the database under the name of this gateway.
+        case namesake(String)
     }
 
     /// Why the database cannot be used, and will not be able to by itself; the description is one line for a person.
@@ -60,6 +64,8 @@ public final class PostgresStore: LineStore, Sendable {
         public var migrates = true
         /// Registrations of connections that other gateways have are read, too.
         public var readsAllNodes = false
+        /// It is a gateway with calls: it has a lease, and others end its calls when that runs out.
+        public var hasLease = false
         /// The times between attempts to find a database that is away, from the first to the longest.
         public var backOff: ClosedRange<Duration> = .milliseconds(250) ... .seconds(10)
         /// The time that the database has for an answer.
@@ -83,14 +89,17 @@ public final class PostgresStore: LineStore, Sendable {
         /// The lane has been told of changes, and has not looked yet.
         var isWoken = false
         var onReading: (@Sendable (Reading, _ taken: @escaping @Sendable () -> Void) -> Void)?
+        var onOrphans: (@Sendable (OrphanedCalls) -> Void)?
     }
 
     let state = Mutex(State())
     private let lane: Lane<PostgresWorker>
+    public let sharesCalls: Bool
 
     /// - Parameter notice: called on the store's lane.
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) {
         let box = WorkerBox()
+        sharesCalls = settings.hasLease
         lane = Lane(label: "database", hasPoller: true) { lane, _ in PostgresWorker(settings, box, on: lane, notice) }
         box.store = self
     }
@@ -138,6 +147,13 @@ public final class PostgresStore: LineStore, Sendable {
     public func deliver(to take: @escaping @Sendable (Reading, _ taken: @escaping @Sendable () -> Void) -> Void) {
         state.withLock { $0.onReading = take }
         lane.post { worker, now in worker.wake(at: now) }
+    }
+
+    /// Hands the calls of gateways that have died to this one, which has a lease. Each call is handed to one gateway.
+    /// - Parameter end: called on the store's lane.
+    public func handOrphans(to end: @escaping @Sendable (OrphanedCalls) -> Void) {
+        state.withLock { $0.onOrphans = end }
+        lane.post { worker, now in worker.lookForOrphans(at: now) }
     }
 
     /// Present figures.

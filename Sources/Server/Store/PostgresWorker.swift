@@ -23,10 +23,10 @@ final class PostgresWorker: LaneResident {
     private static let mostTopics = 100
 
     private(set) var deadline: Instant?
-    private let settings: PostgresStore.Settings
+    let settings: PostgresStore.Settings
     private let box: PostgresStore.WorkerBox
     private unowned let lane: any LaneDoor
-    private let notice: @Sendable (PostgresStore.Notice) -> Void
+    let notice: @Sendable (PostgresStore.Notice) -> Void
     private var stage = Stage.new
     private var connection: PostgresConnection?
     private var wait: Duration
@@ -38,8 +38,10 @@ final class PostgresWorker: LaneResident {
     private var readsAll = false
     /// A question is under way whose answer is to be delivered.
     private var isReading = false
+    /// Nil for a program that has no calls.
+    var lease: Lease?
     /// Tells what we have changed from what others have.
-    private let run = String(UInt64.random(in: .min ... .max), radix: 16)
+    let run = String(UInt64.random(in: .min ... .max), radix: 16)
     private var onFirst: ((Result<KeptState, PostgresError>) -> Void)?
     private var onFinish: (() -> Void)?
 
@@ -49,9 +51,11 @@ final class PostgresWorker: LaneResident {
     ) {
         (self.settings, self.box, self.lane, self.notice) = (settings, box, lane, notice)
         wait = settings.backOff.lowerBound
+        let grace = settings.backOff.upperBound + settings.timeout + LeaseWatch.length
+        if settings.hasLease { lease = Lease(watch: LeaseWatch(grace: grace)) }
     }
 
-    private func store<Value>(_ body: (inout PostgresStore.State) -> Value) -> Value? { box.store?.state.withLock { body(&$0) } }
+    func store<Value>(_ body: (inout PostgresStore.State) -> Value) -> Value? { box.store?.state.withLock { body(&$0) } }
 
     // MARK: Inputs
 
@@ -70,6 +74,12 @@ final class PostgresWorker: LaneResident {
         if case .idle = stage { goOn() }
     }
 
+    /// There is somebody to end the calls of others.
+    func lookForOrphans(at now: Instant) {
+        lease?.watch.hurry()
+        wake(at: now)
+    }
+
     /// - Parameter done: called when nothing is left to be written, or the database is not there.
     func finish(at now: Instant, done: @escaping () -> Void) {
         onFinish = done
@@ -84,7 +94,8 @@ final class PostgresWorker: LaneResident {
     func advance(to now: Instant) {
         guard let deadline, deadline <= now else { return }
         self.deadline = nil
-        if connection == nil { connect(at: now) } else { lose(PostgresError("no answer within \(settings.timeout)", isLoss: true)) }
+        guard connection != nil else { return connect(at: now) }
+        if case .idle = stage { goOn() } else { lose(PostgresError("no answer within \(settings.timeout)", isLoss: true)) }
     }
 
     // MARK: The connection
@@ -115,7 +126,7 @@ final class PostgresWorker: LaneResident {
     }
 
     /// Runs a batch; a failure of any kind ends the connection, unless `failed` takes it.
-    private func perform(
+    func perform(
         _ statements: [PostgresConnection.Statement], failed: ((PostgresError) -> Bool)? = nil,
         _ done: @escaping ([PostgresConnection.Rows]) -> Void
     ) {
@@ -142,6 +153,7 @@ final class PostgresWorker: LaneResident {
             if isReading { state.queue.endReading() }
         }
         isReading = false
+        lease?.lost()
         if !isTold, hasStarted || !error.isFinal { notice(.down(error.description)) }
         isTold = true
         tellFirst(.failure(error))
@@ -212,11 +224,13 @@ final class PostgresWorker: LaneResident {
 
     // MARK: Work
 
-    private func goOn() {
-        (stage, deadline) = (.idle, nil)
+    func goOn() {
+        (stage, deadline) = (.idle, lease?.watch.due)
+        if let deadline, deadline <= MonotonicClock.now { return renew() }
         let limit = single > 0 ? 1 : Self.mostRows
         guard let changes = store({ $0.queue.next(limit) }) else { return }
         if !changes.isEmpty { return write(changes) }
+        if onFinish != nil, lease != nil { return release { [unowned self] in goOn() } }
         onFinish?()
         onFinish = nil
         guard onFirst != nil || store({ $0.onReading != nil }) == true else { return }
@@ -224,10 +238,10 @@ final class PostgresWorker: LaneResident {
     }
 
     private func write(_ changes: [StoreChange]) {
-        var statements = changes.map { $0.statement(node: settings.node) }
+        var statements = changes.map { $0.statement(node: settings.node, run: run) }
         let lines = Set(changes.compactMap { if case .recent(let call) = $0 { call.line } else { nil } })
         statements += lines.sorted().map { StoreChange.trim($0, to: settings.recents) }
-        statements += Set(changes.filter(\.isTold).map(\.key.topic)).map { ChangeNotice(run: run, topic: $0).statement }
+        statements += Set(changes.filter(\.isTold).compactMap(\.key.topic)).map { ChangeNotice(run: run, topic: $0).statement }
         perform(statements) { [unowned self] error in
             refused(changes, error)
         } _: { [unowned self] _ in

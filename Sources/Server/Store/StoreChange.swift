@@ -28,10 +28,13 @@ enum StoreChange: Sendable, Equatable {
     case noRegistration(SavedRegistration)
     case message(MailboxMessage)
     case noMessage(line: String, id: UUID)
+    case dialog(SavedDialog)
+    case noDialog(UUID)
 
     /// The name of the row. A later change of the same row takes the place of this one.
     struct Key: Hashable, Sendable {
-        var topic: StoreTopic
+        /// Nil for rows that no other gateway reads while the one that wrote them is there.
+        var topic: StoreTopic?
         var row = ""
     }
 
@@ -46,6 +49,8 @@ enum StoreChange: Sendable, Equatable {
         case .registration(let saved), .noRegistration(let saved): Key(topic: .registrations(user: saved.user), row: saved.rowName)
         case .message(let message): Key(topic: .messages(line: message.line), row: message.id.uuidString)
         case .noMessage(let line, let id): Key(topic: .messages(line: line), row: id.uuidString)
+        case .dialog(let dialog): Key(topic: nil, row: dialog.call.uuidString)
+        case .noDialog(let call): Key(topic: nil, row: call.uuidString)
         }
     }
 }

@@ -38,6 +38,8 @@ struct StoreQueue {
         case .blocked(let line, let caller, let isBlocked): insert(.blocked(line: line, caller: caller, isBlocked))
         case .message(let message): insert(.message(message))
         case .noMessage(let line, let id): insert(.noMessage(line: line, id: id))
+        case .dialog(let dialog): insert(.dialog(dialog))
+        case .noDialog(let call): insert(.noDialog(call))
         case .pushBindings(let line, let bindings): add(bindings, of: line)
         case .registrations(let user, let saved): add(saved, of: user)
         }
@@ -66,11 +68,11 @@ struct StoreQueue {
 
     private mutating func insert(_ change: StoreChange) {
         let key = change.key
-        changedSince?.insert(key.topic)
+        if let topic = key.topic { changedSince?.insert(topic) }
         if waiting[key] == nil {
             guard waiting.count < Self.limit else { return lost += 1 }
             order.append(key)
-            counts[key.topic, default: 0] += 1
+            if let topic = key.topic { counts[topic, default: 0] += 1 }
         }
         waiting[key] = change
     }
@@ -122,7 +124,8 @@ struct StoreQueue {
         (waiting, order, first, counts) = ([:], [], 0, [:])
     }
 
-    private mutating func release(_ topic: StoreTopic) {
+    private mutating func release(_ topic: StoreTopic?) {
+        guard let topic else { return }
         let left = (counts[topic] ?? 1) - 1
         counts[topic] = left > 0 ? left : nil
     }

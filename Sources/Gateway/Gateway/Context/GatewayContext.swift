@@ -10,6 +10,8 @@ final class GatewayContext {
     let journal: Journal
     /// Keeps what survives a restart; nil: nothing does.
     let store: (any LineStore)?
+    /// The store has the rows of dialogs, for other gateways.
+    let sharesCalls: Bool
     let turn: EventTime
     let timers: GatewayTimers
     var random: any RandomNumberGenerator
@@ -21,6 +23,7 @@ final class GatewayContext {
         at now: Instant
     ) {
         (self.configuration, self.journal, self.store, self.random) = (configuration, journal, store, random)
+        sharesCalls = store?.sharesCalls ?? false
         turn = EventTime(journal, at: now)
         let timers = GatewayTimers(turn, at: now)
         self.timers = timers

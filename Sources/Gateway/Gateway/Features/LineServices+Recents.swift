@@ -64,6 +64,15 @@ extension LineServices {
         }
     }
 
+    /// Calls of a gateway that has died end as those of a provider that was reset: failed.
+    func end(_ orphans: OrphanedCalls) {
+        for var call in orphans.recents {
+            (call.ended, call.reason) = (context.date, CXCallEndedReason.failed.name.description)
+            if let line = lines.line(numbered: Text(call.line)) { keep(call, of: line) } else { context.store?.keep(.recent(call)) }
+        }
+        for dialog in orphans.dialogs { dialogs.end(dialog) }
+    }
+
     private func keep(_ call: RecentCall, of line: Line) {
         line.features.recents.add(call)
         context.store?.keep(.recent(call))

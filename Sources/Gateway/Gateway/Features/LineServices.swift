@@ -10,11 +10,12 @@ final class LineServices {
     let context: GatewayContext
     let lines: LineTable
     let registrar: Registrar
+    let dialogs: SharedDialogs
     /// The wall clock's date at `Instant.zero`, as registrations are kept by it.
     private(set) var epoch = Date(timeIntervalSince1970: 0)
 
-    init(_ context: GatewayContext, _ lines: LineTable, _ registrar: Registrar) {
-        (self.context, self.lines, self.registrar) = (context, lines, registrar)
+    init(_ context: GatewayContext, _ lines: LineTable, _ registrar: Registrar, _ dialogs: SharedDialogs) {
+        (self.context, self.lines, self.registrar, self.dialogs) = (context, lines, registrar, dialogs)
     }
 
     func setDoNotDisturb(_ isOn: Bool, of line: Line) {

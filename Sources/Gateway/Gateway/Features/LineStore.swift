@@ -87,6 +87,10 @@ public enum LineChange: Sendable, Equatable {
     /// In the place of what was kept of the same message before.
     case message(MailboxMessage)
     case noMessage(line: String, id: UUID)
+    /// In the place of the row of the same call.
+    case dialog(SavedDialog)
+    /// The call is over.
+    case noDialog(UUID)
 }
 
 /// A part of the kept state as the store has it: written by another gateway, or before this one found its store.
@@ -113,11 +117,15 @@ public protocol LineStore: AnyObject, Sendable {
     /// Whether the state that the store has read is to be taken for the line's: false where a change of ours came in between. Called once
     /// for each, before it is taken.
     func takes(_ update: KeptUpdate) -> Bool
+
+    /// Other gateways end the calls of this one when it dies, by the rows of its dialogs.
+    var sharesCalls: Bool { get }
 }
 
 extension LineStore {
     /// A store that nobody else writes to has nothing to tell.
     public func takes(_ update: KeptUpdate) -> Bool { true }
+    public var sharesCalls: Bool { false }
 }
 
 /// Figures of a store that a monitor asks for.

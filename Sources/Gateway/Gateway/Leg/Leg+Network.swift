@@ -13,6 +13,7 @@ extension Leg: InviteSessionDelegate {
         switch event {
         case .traced(let direction, let message, let isRetransmission):
             scribe.trace(message, direction, isRetransmission, over: flowLabel, at: now)
+            if !isRetransmission, message.movesDialog { context.leg(self, did: .dialogMoved) }
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: end(.reported(.failed, .answerTimeout))

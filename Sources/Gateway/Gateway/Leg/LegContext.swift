@@ -31,6 +31,8 @@ enum LegEvent {
     case provisional(Message)
     /// The first of them, with its status.
     case startedRinging(Int)
+    /// Its dialog is there, or its far end may be at another place.
+    case dialogMoved
     /// A 2xx, a BYE or a provisional response may pass headers to the other end.
     case passedHeaders(Message)
     /// The far end of an outgoing leg answered, and our media is open.

@@ -14,7 +14,8 @@ struct AuditCommand: ExplainedCommand {
         discussion: """
             Names each violation with its rule, call and event. In the journal of an app some are \
             advice: telephones put up with them, and the exit code does. \(ExitStatus.sentence(exits)) Rotated files \
-            may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. Calls that were up where \
+            may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. So may be the journals of \
+            several gateways on one database: a call that one left unfinished when it died, and that another has ended, is told of as a note. Calls that were up where \
             a journal ends, of a run that was killed or goes on, or where events are missing ("unfinished"), those places ("gaps") and calls of which \
             a part is missing, which cannot be judged, are told of, and are no violations. Events are named by run and number, as 2.17: the \
             run's identifier where the journal has one, else its place in what was read.
@@ -22,6 +23,7 @@ struct AuditCommand: ExplainedCommand {
             Examples:
               hookswitch audit data/journal.jsonl
               hookswitch audit data/journal.jsonl.1 data/journal.jsonl --json
+              hookswitch audit gateway-1/journal.jsonl gateway-2/journal.jsonl
             """)
 
     @Argument(help: "Journal files (JSON lines).") var files: [String]
@@ -42,6 +44,8 @@ struct AuditCommand: ExplainedCommand {
                 text = "events are missing between \(gap.earlierRun.position(after)) and \(gap.run.position(before))"
             }
         }
+        /// A call whose gateway died: the Call-ID, the name of the gateway, and the answer to the BYE that another one has sent.
+        struct Orphan: Encodable { var call: String, callID: String, node: String, status: Int64 }
         var events = 0, calls = 0
         /// With those that began where events are missing, as far as the journal tells.
         var callsAtLeast = 0
@@ -56,6 +60,8 @@ struct AuditCommand: ExplainedCommand {
         /// Calls that were up when the journal of a run ends without `gateway.stopped`, as it was killed or goes on, or where events are
         /// missing.
         var unfinishedCalls: [String] = []
+        /// Calls that were up when their gateway died, and that another has ended.
+        var orphanedCalls: [Orphan] = []
         /// Calls of which a part is missing.
         var unjudgedCalls = 0
         /// Lines with calls that were judged without their audio sessions.
@@ -69,39 +75,22 @@ struct AuditCommand: ExplainedCommand {
         if !report.isClean { throw ExitCode(.bad) }
     }
 
-    /// Reads the files piece by piece as one journal. The end of a run may show only in the file after it.
+    /// Reads the files piece by piece, each as a part of its journal. The end of a run may show only in the file after it.
     static func check(_ files: [String]) throws -> Report {
-        var report = Report()
-        let audit = Audit()
-        var calls: Set<CallUUID> = []
-        var file = ""
-        let note = { (violation: Violation, run: JournalRun) in
-            let finding = Report.Finding(
-                file: file, rule: violation.rule.rawValue, call: violation.call?.description, run: run.label,
-                event: violation.sequence, text: violation.sentence)
-            if violation.level == .fault { report.violations.append(finding) } else { report.advice.append(finding) }
-        }
-        for next in try JournalFiles.inOrder(files, of: "audit") {
-            file = next
+        var report = Report(), journals = AuditedJournals(), ends = OrphanEnds(), calls: Set<CallUUID> = []
+        for file in try JournalFiles.inOrder(files, of: "audit") {
+            let journal = journals.journal(of: file)
             let brokenLines = try JournalFiles.read(file) { event in
                 report.events += 1
                 if let call = event.call { calls.insert(call) }
-                let earlier = audit.runs.current
-                // Faults at the end of a run are found with the first event of the next run.
-                for violation in audit.observe(event) {
-                    note(violation, violation.sequence == event.sequence ? audit.runs.current : earlier)
-                }
+                ends.note(event)
+                for (violation, run) in journal.observe(event) { report.add(violation, of: run, in: file) }
             }
             report.unreadable += brokenLines.map(\.description)
-            report.gapPlaces += audit.gaps[report.gapPlaces.count...].map { .init($0, in: file) }
+            report.gapPlaces += journal.newGaps().map { .init($0, in: file) }
         }
-        audit.finish().forEach { note($0, audit.runs.current) }
-        (report.calls, report.unfinishedCalls) = (calls.count, audit.unfinishedCalls.map(\.description))
-        // A call that began where events are missing may have later events in the journal.
-        report.callsAtLeast = max(calls.count, Int(clamping: audit.begunCalls + audit.missingCalls))
-        report.missingEvents = audit.gaps.reduce(0) { $0 &+ $1.missing }
-        (report.gaps, report.unjudgedCalls) = (audit.gaps.count, audit.partialCalls.count)
-        report.unjudgedSessionLines = audit.unjudgedSessionLines.map(\.description).sorted()
+        report.calls = calls.count
+        report.conclude(journals.all, ends)
         return report
     }
 
@@ -116,6 +105,9 @@ struct AuditCommand: ExplainedCommand {
             report.unreadable.map { "unreadable  \($0)" }
             + report.violations.map { "violation   \($0.rule)  event \($0.run).\($0.event)  call \($0.call ?? "-")  \($0.text)" }
             + report.advice.map { "advice      \($0.rule)  event \($0.run).\($0.event)  call \($0.call ?? "-")  \($0.text)" }
+            + report.orphanedCalls.map {
+                "note        call \($0.call) was up when the gateway '\($0.node)' died, and another ended it: \($0.status) to its BYE"
+            }
             + report.unfinishedCalls.map { "unfinished  call \($0) was up where its journal ends or has a gap" }
             + report.gapPlaces.map { "gap         \($0.text)" }
         let calls =
@@ -129,10 +121,12 @@ struct AuditCommand: ExplainedCommand {
         let gaps = report.gaps == 1 ? "gap of \(report.missingEvents)" : "\(report.gaps) gaps of \(report.missingEvents) together"
         let missing = report.gaps > 0 ? "; events missing: \(gaps)" : ""
         let unfinished = report.unfinishedCalls.isEmpty ? "" : "; \(report.unfinishedCalls.count) calls are unfinished"
+        let orphans = report.orphanedCalls.count
+        let ended = orphans == 0 ? "" : "; \(orphans) calls of gateways that died were ended by others"
         let calls = report.unjudgedCalls > 0 ? "; \(report.unjudgedCalls) calls cannot be judged, a part of them is missing" : ""
         let lines = report.unjudgedSessionLines.count
         let advice = report.advice.isEmpty ? "" : "; advice: \(report.advice.count)"
-        return advice + missing + unfinished + calls
+        return advice + missing + ended + unfinished + calls
             + (lines > 0 ? "; on \(lines) lines audio sessions are not judged, as they may be those of such calls" : "")
     }
 
@@ -140,5 +134,33 @@ struct AuditCommand: ExplainedCommand {
         guard report.isClean else { return "\(report.violations.count) violations, \(report.unreadable.count) unreadable lines" }
         if report.gaps > 0 { return "no violation in what is there" }
         return report.events == 0 ? "nothing to check" : "clean"
+    }
+}
+
+extension AuditCommand.Report {
+    fileprivate mutating func add(_ violation: Violation, of run: JournalRun, in file: String) {
+        let finding = Finding(
+            file: file, rule: violation.rule.rawValue, call: violation.call?.description, run: run.label, event: violation.sequence,
+            text: violation.sentence)
+        if violation.level == .fault { violations.append(finding) } else { advice.append(finding) }
+    }
+
+    /// Adds what the ends of the journals tell, and how much is missing in them.
+    fileprivate mutating func conclude(_ journals: [AuditedJournals.Journal], _ ends: OrphanEnds) {
+        for journal in journals {
+            for violation in journal.audit.finish() { add(violation, of: journal.audit.runs.current, in: journal.file) }
+        }
+        let audits = journals.map(\.audit)
+        for call in audits.flatMap(\.unfinishedCalls) {
+            guard let end = ends[call] else { unfinishedCalls.append(call.description); continue }
+            orphanedCalls.append(
+                Orphan(call: call.description, callID: end.callID.description, node: end.node.description, status: end.status))
+        }
+        // A call that began where events are missing may have later events in the journal.
+        callsAtLeast = max(calls, Int(clamping: audits.reduce(0) { $0 + $1.begunCalls + $1.missingCalls }))
+        gaps = audits.reduce(0) { $0 + $1.gaps.count }
+        missingEvents = audits.flatMap(\.gaps).reduce(0) { $0 &+ $1.missing }
+        unjudgedCalls = Set(audits.flatMap(\.partialCalls)).count
+        unjudgedSessionLines = Set(audits.flatMap(\.unjudgedSessionLines)).map(\.description).sorted()
     }
 }

@@ -13,8 +13,9 @@ enum ServeStore {
 
     /// nil: all stays in memory.
     static func open(_ configuration: ServeConfiguration, _ log: NoticeLog) throws -> ServeStore? {
-        if let settings = try configuration.postgresSettings {
-            return .database(PostgresStore(settings) { say($0, settings.address, log) })
+        if var settings = try configuration.postgresSettings {
+            settings.hasLease = true
+            return .database(PostgresStore(settings) { [address = settings.address] in say($0, address, log) })
         }
         guard let path = configuration.databaseFile else { return nil }
         do throws(SQLiteStore.OpenError) {
@@ -33,6 +34,13 @@ enum ServeStore {
         case .down(let cause):
             log.say(.error, "the database \(address) cannot be used, and calls go on without it; changes wait: \(cause.onOneLine)")
         case .back(let waiting): log.say(.notice, "the database \(address) can be used again; \(waiting) changes have waited")
+        case .lapsed:
+            log.say(
+                .error,
+                "this gateway could not renew its lease in the database for too long: other gateways have ended the calls that it had")
+        case .namesake(let node):
+            log.say(
+                .error, "another gateway of the name '\(node)' uses the database \(address): each needs a name of its own (setting 'node')")
         case .refused(let cause): log.say(.error, "the database does not take a row, which is lost: \(cause.onOneLine)")
         }
     }
@@ -64,6 +72,7 @@ enum ServeStore {
             case .parts(let updates): server?.adopt(updates, done: taken)
             }
         }
+        store.handOrphans { [weak server] orphans in server?.end(orphans) }
     }
 
     var figures: LineStoreFigures {

@@ -71,6 +71,23 @@ public struct Dialog: Sendable {
         isSecure = overTLS && target.scheme == .sips
     }
 
+    /// A confirmed dialog that another user agent had, from its parts.
+    /// - Parameters:
+    ///   - callID: of all requests in it.
+    ///   - local: From of its requests, with the tag.
+    ///   - remote: the peer's address with its tag.
+    ///   - routeSet: the proxies that requests pass, in their order.
+    ///   - remoteTarget: the peer's last Contact.
+    ///   - localSequence: of the last request that may have been sent; the next one has the number behind it.
+    ///   - isSecure: every request must use TLS.
+    public init(
+        callID: Text, local: NameAddress, remote: NameAddress, routeSet: [NameAddress], remoteTarget: URI, localSequence: UInt32,
+        isSecure: Bool
+    ) {
+        (state, self.callID, self.local, self.remote) = (.confirmed, callID, local, remote)
+        (self.routeSet, self.remoteTarget, self.localSequence, self.isSecure) = (routeSet, remoteTarget, localSequence, isSecure)
+    }
+
     /// Our tag.
     public var localTag: Text { local.tag ?? .empty }
     /// Empty for a peer of RFC 2543 that sends no tag.

@@ -1,0 +1,93 @@
+import Foundation
+import Gateway
+import Primitives
+import Runtime
+
+// Leases of gateways, and the dialogs of those that have died.
+extension PostgresRows {
+    /// Dialogs that are taken at a time.
+    static let mostOrphans = 200
+
+    private static let dialog =
+        "dialog.call, line, peer, call_id, local, remote, cseq, routes, target, is_secure, transport, address, server_name"
+    private static let length = "interval '\(LeaseWatch.length.wholeMilliseconds) milliseconds'"
+    /// Lists of texts are one value.
+    private static let listed = "IN (SELECT jsonb_array_elements_text($1::jsonb))"
+
+    /// Renews the lease of a run, and reads those of the others. The lock of the name ends with the connection, and so with its process.
+    /// - Parameter claimsName: asks for the lock, too: whether it was got is the last row of the last answer.
+    static func renewal(run: String, node: String, claimsName: Bool) -> [Statement] {
+        [
+            Statement(
+                """
+                INSERT INTO node_lease (run, node, renewed) VALUES ($1, $2, clock_timestamp())
+                    ON CONFLICT (run) DO UPDATE SET renewed = clock_timestamp() RETURNING xmax = 0
+                """, [run, StoreChange.clean(node)]),
+            Statement(
+                """
+                SELECT run, node, extract(epoch FROM renewed), extract(epoch FROM clock_timestamp() - renewed) FROM node_lease WHERE run <> $1
+                """, [run]),
+        ]
+            + (claimsName
+                ? [Statement("SELECT pg_try_advisory_lock(hashtextextended('hookswitch node ' || $1, 0))", [StoreChange.clean(node)])] : [])
+    }
+
+    static func leases(_ rows: Rows) -> [NodeLease] {
+        rows.map { columns in
+            var row = RowReader(columns)
+            let (run, node, renewed, age) = (row.text(), row.text(), row.seconds(), row.seconds())
+            return NodeLease(run: run, node: node, renewed: renewed, age: .milliseconds(Int64(max(0, min(age * 1_000, 1e12)))))
+        }
+    }
+
+    /// Makes the dialogs of dead runs those of this one, so that another gateway ends them when this one dies over it. Gateways that do so at
+    /// the same time share them. A run whose lease was renewed meanwhile keeps its dialogs; the earlier runs of this node are known to be over.
+    static func taking(from dead: [NodeLease], run: String, node: String) -> [Statement] {
+        let runs = json(dead.map(\.run)), node = StoreChange.clean(node)
+        return [
+            Statement(
+                """
+                WITH orphan AS MATERIALIZED (
+                    SELECT call FROM dialog AS d WHERE run \(listed) AND NOT EXISTS (
+                        SELECT FROM node_lease AS l WHERE l.run = d.run AND l.node <> $3 AND l.renewed > clock_timestamp() - \(length))
+                    LIMIT \(mostOrphans) FOR UPDATE SKIP LOCKED)
+                UPDATE dialog SET run = $2, node = $3, orphan_of = coalesce(orphan_of, node) FROM orphan WHERE dialog.call = orphan.call
+                RETURNING orphan_of, \(dialog)
+                """, [runs, run, node]),
+            Statement(
+                """
+                DELETE FROM node_lease WHERE run \(listed) AND (node = $2 OR renewed < clock_timestamp() - \(length))
+                    AND NOT EXISTS (SELECT FROM dialog WHERE dialog.run = node_lease.run)
+                """, [runs, node]),
+        ]
+    }
+
+    static func orphans(_ rows: Rows) -> [OrphanedDialog] {
+        rows.compactMap { columns in
+            var row = RowReader(columns)
+            let node = row.text()
+            guard let call = UUID(uuidString: row.text()) else { return nil }
+            return OrphanedDialog(
+                SavedDialog(
+                    call: call, line: row.text(), peer: row.optional().flatMap(UUID.init(uuidString:)), callID: row.text(),
+                    local: row.text(), remote: row.text(), sequence: UInt32(clamping: row.number()),
+                    routes: row.text().split(separator: "\n").map(String.init), target: row.text(), isSecure: row.flag(),
+                    transport: row.text(), address: row.text(), serverName: row.text()),
+                node: node)
+        }
+    }
+
+    /// Recents of these calls that stand as they were written while the calls were up.
+    static func unfinishedRecents(of dialogs: [OrphanedDialog]) -> Statement {
+        Statement(
+            "SELECT \(recent) FROM recent WHERE id IN (SELECT jsonb_array_elements_text($1::jsonb)::uuid) AND reason = $2",
+            [json(dialogs.map(\.dialog.call.uuidString)), RecentCall.gatewayKilled])
+    }
+
+    /// Ends the lease of a run that has no dialogs any more.
+    static func release(run: String) -> Statement {
+        Statement("DELETE FROM node_lease WHERE run = $1 AND NOT EXISTS (SELECT FROM dialog WHERE run = $1)", [run])
+    }
+
+    private static func json(_ texts: [String]) -> String { String(decoding: (try? JSONEncoder().encode(texts)) ?? Data(), as: UTF8.self) }
+}

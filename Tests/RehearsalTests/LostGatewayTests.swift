@@ -1,0 +1,119 @@
+import Foundation
+import Primitives
+import SIP
+import Synchronization
+import Testing
+import UserAgent
+
+@testable import Gateway
+@testable import Rehearsal
+
+/// Rows of the dialogs of a gateway, and another gateway that ends the calls by them.
+@Suite struct LostGatewayTests {
+    /// The store that both share, as far as dialogs go.
+    private final class Rows: LineStore {
+        private let kept = Mutex<[UUID: SavedDialog]>([:]), changes = Mutex<[LineChange]>([])
+        var sharesCalls: Bool { true }
+
+        func keep(_ change: LineChange) {
+            changes.withLock { $0.append(change) }
+            switch change {
+            case .dialog(let dialog): kept.withLock { $0[dialog.call] = dialog }
+            case .noDialog(let call): kept.withLock { $0[call] = nil }
+            default: break
+            }
+        }
+
+        var all: [SavedDialog] { kept.withLock { Array($0.values) } }
+        var recents: [RecentCall] { changes.withLock { $0.compactMap { if case .recent(let call) = $0 { call } else { nil } } } }
+        func of(_ peer: RawPeer) -> SavedDialog? { all.first { $0.target == "sip:peer@\(peer.address)" } }
+    }
+
+    private let rows = Rows()
+
+    private func start() -> Stage { Stage { $1.store = rows } }
+
+    @Test func `a call that is up has a row for each of its dialogs, and one that is over has none`() throws {
+        let stage = start(), call = try stage.bridge(headers: ["Record-Route: <sip:192.0.2.7;lr>, <sip:192.0.2.8;lr>"])
+        let caller = try #require(rows.of(call.caller)), device = try #require(rows.of(call.device))
+        #expect(rows.all.count == 2 && caller.line == "2000" && device.line == "2000")
+        #expect(caller.peer == device.call && device.peer == caller.call)
+        #expect(caller.callID == "bridged" && caller.local.contains("tag=\(call.tag)") && caller.remote.contains("tag=bridged"))
+        #expect(caller.routes == ["<sip:192.0.2.7;lr>", "<sip:192.0.2.8;lr>"] && device.routes.isEmpty)
+        #expect(device.target == "sip:peer@192.0.2.2:5060" && device.transport == "udp" && device.address == "192.0.2.2:5060")
+        #expect(device.sequence == call.invite.cseq.number)
+        call.fromDevice("BYE")
+        #expect(rows.all.isEmpty)
+        stage.expectQuiet()
+    }
+
+    @Test func `a call that is not answered has no row`() throws {
+        let stage = start(), device = RawPeer(stage, 2), caller = RawPeer(stage, 1)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "rings", 1, body: caller.description())
+        device.answer(device.request(.invite), 180)
+        #expect(caller.heard.contains { $0.status == 180 } && rows.all.isEmpty)
+        device.answer(device.request(.invite), 486)
+        #expect(rows.all.isEmpty)
+    }
+
+    @Test(arguments: ["INVITE", "UPDATE"]) func `a refresh that moves the far end moves its row`(method: String) throws {
+        let stage = start(), call = try stage.bridge()
+        let before = try #require(rows.of(call.caller))
+        let body = method == "INVITE" ? call.caller.description(version: 2) : ""
+        call.caller.request(
+            method, BridgedCall.line, call: "bridged", 2, toTag: call.tag, body: body, contact: "<sip:moved@192.0.2.1:5070>")
+        let after = try #require(rows.all.first { $0.call == before.call })
+        #expect(before.target == "sip:peer@192.0.2.1:5060" && after.target == "sip:moved@192.0.2.1:5070")
+    }
+
+    /// The calls of a gateway as another one gets them.
+    private func orphans(_ rows: [SavedDialog], recents: [RecentCall] = []) -> OrphanedCalls {
+        OrphanedCalls(dialogs: rows.map { OrphanedDialog($0, node: "a") }, recents: recents)
+    }
+
+    @Test func `another gateway ends both dialogs, along their route sets, and writes it`() throws {
+        let lost = start(), call = try lost.bridge(headers: ["Record-Route: <sip:192.0.2.7;lr>, <sip:192.0.2.8;lr>"])
+        let (caller, device) = (try #require(rows.of(call.caller)), try #require(rows.of(call.device)))
+        let recents = rows.recents.filter { $0.reason == RecentCall.gatewayKilled }.suffix(1)
+        #expect(recents.map(\.id) == [caller.call])
+
+        let survivor = start(), proxy = RawPeer(survivor, 7), far = RawPeer(survivor, 2)
+        survivor.gateway.end(orphans([caller, device], recents: Array(recents)), at: survivor.world.now)
+        survivor.run(seconds: 0.1)
+        let first = try #require(proxy.request(.bye)), second = try #require(far.request(.bye))
+        for (bye, row) in [(first, caller), (second, device)] {
+            #expect(bye.headers[.reason] == "Q.850;cause=41;text=\"gateway lost\"")
+            #expect(bye.callID.description == row.callID && "\(bye.from)" == row.local && "\(bye.to)" == row.remote)
+            #expect(bye.cseq.number == row.sequence + 1_001)
+        }
+        #expect(first.requestURI?.text == "sip:peer@192.0.2.1:5060")
+        #expect(first.routes.map(\.description) == ["<sip:192.0.2.7;lr>", "<sip:192.0.2.8;lr>"])
+        #expect(rows.all.count == 2 && survivor.events(.callOrphanEnded).isEmpty, "until the far ends have answered")
+        proxy.answer(first, 200)
+        far.answer(second, 481)
+        #expect(rows.all.isEmpty)
+        let events = survivor.events(.callOrphanEnded)
+        #expect(events.map { $0.details.number(.status) } == [200, 481] && events.allSatisfy { $0.line == "2000" && $0.call == nil })
+        #expect(events.map { $0.details.text(.callid)?.description } == [caller.callID, device.callID])
+        #expect(events.allSatisfy { $0.details.text(.node) == "a" })
+        let ended = survivor.gateway.recents(ofLine: "2000") ?? []
+        #expect(ended.map(\.id) == [caller.call] && ended.first?.reason == "failed" && ended.first?.outcome == .answered)
+        #expect(rows.recents.last == ended.first)
+        survivor.expectQuiet()
+    }
+
+    @Test func `a dialog whose far end is gone, or that cannot be read, leaves its row`() throws {
+        let lost = start(), call = try lost.bridge()
+        let device = try #require(rows.of(call.device))
+        var broken = try #require(rows.of(call.caller))
+        broken.target = "nowhere"
+        let survivor = start()
+        survivor.gateway.end(orphans([device, broken]), at: survivor.world.now)
+        #expect(survivor.events(.callOrphanEnded).map { $0.details.number(.status) } == [503])
+        survivor.run(seconds: 40)
+        #expect(survivor.events(.callOrphanEnded).map { $0.details.number(.status) } == [503, 408])
+        #expect(rows.all.isEmpty)
+        survivor.expectQuiet()
+    }
+}
