@@ -25,12 +25,17 @@ let appleModules = [
 ]
 
 extension Target.Dependency {
-    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
-    static let log = product(name: "Logging", package: "swift-log")
-    static let grdb = product(name: "GRDB", package: "GRDB.swift")
-    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types")
-    static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
-    static let yams = product(name: "Yams", package: "Yams")
+    static let argumentParser = outside("ArgumentParser", of: "swift-argument-parser", for: "Server")
+    static let log = outside("Logging", of: "swift-log", for: "Server")
+    static let grdb = outside("GRDB", of: "GRDB.swift", for: "Server")
+    static let httpTypes = outside("HTTPTypes", of: "swift-http-types", for: "Network", "Server")
+    static let histogram = outside("Histogram", of: "hdrhistogram-swift", for: "Server")
+    static let yams = outside("Yams", of: "Yams", for: "Server")
+
+    /// A product of another package, which is fetched with one of these traits alone.
+    private static func outside(_ product: String, of package: String, for traits: String...) -> Target.Dependency {
+        .product(name: product, package: package, condition: .when(traits: Set(traits)))
+    }
 }
 
 // One line a target, from the ground up: a target names only targets of lower floors. `Tests/HouseTests` reads this and the imports.
@@ -50,6 +55,13 @@ let package = Package(
         .executable(name: "MonkeyCall", targets: ["MonkeyCall"]),
         .executable(name: "OFree", targets: ["OFree"]),
         .executable(name: "TalkingClock", targets: ["TalkingClock"]),
+    ],
+    // A package that wants no more than Apple's names asks for no trait, and fetches no other package. One trait alone is on by default, and
+    // turns on no other: SwiftPM hands the names of several to the compiler in another order each time, and everything is built anew.
+    traits: [
+        .default(enabledTraits: ["Server"]),
+        .trait(name: "Network", description: "What speaks SIP: the products CallApp, Gateway and HookswitchClient."),
+        .trait(name: "Server", description: "Everything: also the command hookswitch and the sample apps."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -11,11 +11,11 @@ final class Rig: @unchecked Sendable {
     let controller: CXCallController
     let delegate = Delegate()
 
-    init(groups: Int = 2, perGroup: Int = 5, _ configuration: CallSystemConfiguration = .app) {
+    init(groups: Int = 2, perGroup: Int = 5, includesRecents: Bool = true, _ configuration: CallSystemConfiguration = .app) {
         system = CallSystem(configuration: configuration, host: host)
         var settings = ConversationManager.Configuration(
             ringtoneName: nil, iconTemplateImageData: nil, maximumConversationGroups: groups,
-            maximumConversationsPerConversationGroup: perGroup, includesConversationInRecents: true, supportsVideo: false,
+            maximumConversationsPerConversationGroup: perGroup, includesConversationInRecents: includesRecents, supportsVideo: false,
             supportedHandleTypes: [.phoneNumber])
         settings.supportsAudioTranslation = true
         manager = ConversationManager(configuration: settings, system: system)

@@ -88,19 +88,34 @@ import Testing
     }
 
     struct Flags: Sendable, CustomTestStringConvertible {
-        var holding = true, grouping = true, tones = true
-        var testDescription: String { "holding \(holding), grouping \(grouping), DTMF \(tones)" }
+        var holding = true, grouping = true, tones = true, video = false
+        var testDescription: String { "holding \(holding), grouping \(grouping), DTMF \(tones), video \(video)" }
     }
 
     private static let everyFlag = [true, false].flatMap { holding in
-        [true, false].flatMap { grouping in [true, false].map { Flags(holding: holding, grouping: grouping, tones: $0) } }
+        [true, false].flatMap { grouping in
+            [true, false].flatMap { tones in
+                [true, false].map { Flags(holding: holding, grouping: grouping, tones: tones, video: $0) }
+            }
+        }
     }
 
     @Test(arguments: everyFlag)
     func `AD-6 what a call supports reaches the network, and what it does not is refused and reaches nobody`(flags: Flags) {
         let stage = Stage(), app = ProbeApp(stage)
-        app.update = { ($0.supportsHolding, $0.supportsGrouping, $0.supportsDTMF) = (flags.holding, flags.grouping, flags.tones) }
-        let call = stage.takeCall().uuid, invalid = CXErrorCodeRequestTransactionError.Code.invalidAction.rawValue
+        app.update = {
+            ($0.supportsHolding, $0.supportsGrouping, $0.supportsDTMF) = (flags.holding, flags.grouping, flags.tones)
+            ($0.hasVideo, $0.localizedCallerName) = (flags.video, "Ada")
+        }
+        stage.far.call { $0 += "m=video 40010 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n" }
+        stage.run(0.1)
+        let call = stage.calls[0], invalid = CXErrorCodeRequestTransactionError.Code.invalidAction.rawValue
+        #expect(
+            stage.call(call)?.handle?.value == "2001" && stage.call(call)?.localizedCallerName == "Ada"
+                && stage.call(call)?.hasVideo == flags.video)
+        stage.request(CXAnswerCallAction(call: call))
+        stage.run(0.2)
+        #expect(stage.sent("app 200 INVITE").map { $0.body.contains("m=video 0 ") } == [true], "sound alone, whatever the app says")
         #expect(stage.request(CXPlayDTMFCallAction(call: call, digits: "1", type: .singleTone)) == (flags.tones ? nil : invalid))
         #expect(stage.media.keys.map(\.key) == (flags.tones ? ["1"] : []))
         #expect(stage.request(CXSetHeldCallAction(call: call, onHold: true)) == (flags.holding ? nil : invalid))
@@ -108,14 +123,21 @@ import Testing
         #expect(stage.sent("app INVITE").map { $0.body.contains("a=sendonly") } == (flags.holding ? [true] : []))
         #expect(stage.media.sendingLegs == (flags.holding ? 0 : 1))
         app.update = { _ in }
-        // A call that cannot be held would be ended for the next.
-        guard flags.holding else { return finish(stage, app) }
+        guard flags.holding else { return endsAndAccepts(call, stage, app) }
         let other = stage.takeCall(from: "2002").uuid
         let joins = stage.request(
             CXSetGroupCallAction(call: other, callUUIDToGroupWith: call), CXSetHeldCallAction(call: call, onHold: false))
         stage.run(0.5)
         #expect(joins == (flags.grouping ? nil : invalid) && app.heard.contains("group") == flags.grouping)
         #expect(stage.system.counts.groups == (flags.grouping ? 1 : 2) && stage.media.sendingLegs == (flags.grouping ? 2 : 1))
+        finish(stage, app)
+    }
+
+    /// A call that cannot be held is ended for the next one, and before it.
+    private func endsAndAccepts(_ call: UUID, _ stage: Stage, _ app: ProbeApp) {
+        let other = stage.takeCall(from: "2002").uuid
+        #expect(stage.calls == [other] && stage.call(call) == nil && stage.media.sendingLegs == 1)
+        #expect(stage.traffic.filter { ["app BYE", "app 200 INVITE"].contains($0) } == ["app 200 INVITE", "app BYE", "app 200 INVITE"])
         finish(stage, app)
     }
 

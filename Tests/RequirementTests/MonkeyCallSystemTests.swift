@@ -130,6 +130,13 @@ import UserAgent
         let stage = Stage(), app = MonkeyApp(stage), configuration = app.delegate.provider.configuration
         #expect(configuration.localizedName == "MonkeyCall" && configuration.maximumCallsPerCallGroup == 1)
         #expect(configuration.supportedHandleTypes == [.phoneNumber] && configuration.ringtoneSound == "musicloop01.wav")
+        // The app's own picture is in its bundle, and a test has none: one of the same kind.
+        configuration.iconTemplateImageData = Launcher.icon
+        app.delegate.provider.configuration = configuration
+        configuration.iconTemplateImageData = nil
+        let registered = app.delegate.provider.configuration
+        #expect(registered.iconTemplateImageData == Launcher.icon && Launcher.icon?.starts(with: [0x89, 0x50, 0x4e]) == true)
+        #expect(registered.localizedName == "MonkeyCall" && registered.maximumCallsPerCallGroup == 1, "the rest is as it was")
         let first = stage.takeCall().uuid, second = stage.takeCall().uuid, before = stage.traffic.count
         let code = stage.request(CXSetGroupCallAction(call: second, callUUIDToGroupWith: first))
         #expect(code == CXErrorCodeRequestTransactionError.Code.invalidAction.rawValue)
@@ -378,11 +385,16 @@ import UserAgent
         #expect(answer.contains("m=video 0 ") && !answer.contains("m=audio 0 "))
         let configuration = app.delegate.provider.configuration
         #expect(configuration.supportsVideo == false && configuration.localizedName == "MonkeyCall")
+        configuration.iconTemplateImageData = Launcher.icon
+        app.delegate.provider.configuration = configuration
+        #expect(app.delegate.provider.configuration.iconTemplateImageData == Launcher.icon)
         #expect(answer.components(separatedBy: "\r\nm=").count == 3, "one answer for each medium")
         stage.end(stage.calls[0])
         stage.run(0.1)
         let call = stage.makeCall().uuid
         #expect(stage.sent("app INVITE").last?.message.from.displayName == "Monkey")
+        // An app's picture has no address, and so the network is told of none.
+        #expect(stage.wire.allSatisfy { $0.message.headers["Call-Info"] == nil })
         stage.end(call)
         #expect(stage.leftovers() == [])
     }

@@ -254,7 +254,8 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
-    @MainActor @Test(.timeLimit(.minutes(30))) func `OF-16 a push wakes the app, which registers, and then rings and answers`() async {
+    @MainActor @Test(.timeLimit(.minutes(30)))
+    func `OF-16 a push wakes the app, which registers after five seconds, and then rings and answers`() async throws {
         let stage = Stage { $0.registers = true }, phone = PushedPhone(stage)
         let registry = PKPushRegistry(queue: .main)
         registry.delegate = phone
@@ -262,12 +263,21 @@ import Testing
         await withCheckedContinuation { continuation in
             #expect(registry.hookswitchDeliver(PKPushPayload(hookswitch: ["handle": "2001"])) { continuation.resume() })
         }
-        #expect(phone.pushes == 1)
-        stage.run(5)
-        #expect(stage.sent("app REGISTER").count == 1 && stage.line.isRegistered)
-        let call = stage.takeCall()
-        #expect(call.far.statuses == [180, 200])
-        stage.end(call.uuid)
+        #expect(phone.pushes == 1 && stage.sent("app REGISTER").isEmpty, "it is woken, and not yet launched")
+        // The server has the INVITE, and lets it go when the app has registered.
+        stage.far.onRegister = { stage.far.call() }
+        let pushed = stage.now
+        stage.run(8)
+        let register = try #require(stage.sent("app REGISTER").first), ringing = try #require(stage.sent("app 180 INVITE").first)
+        #expect(stage.line.isRegistered && stage.sent("app REGISTER").count == 1 && stage.traffic.first == "app REGISTER")
+        #expect(register.time - pushed == .seconds(5) && ringing.time - register.time < .milliseconds(100))
+        let far = try #require(stage.far.calls.first), call = try #require(stage.calls.first)
+        #expect(far.statuses == [180])
+        stage.request(CXAnswerCallAction(call: call))
+        stage.run(0.2)
+        #expect(far.statuses == [180, 200] && stage.media.sendingLegs == 1)
+        stage.far.onRegister = {}
+        stage.end(call)
         #expect(stage.leftovers() == [])
     }
 
@@ -282,7 +292,8 @@ import Testing
             completion: @escaping () -> Void
         ) {
             pushes += 1
-            stage.line.register(at: stage.now)
+            // The launch takes its time.
+            stage.after(.seconds(5)) { [stage] in stage.line.register(at: stage.now) }
             completion()
         }
     }

@@ -48,12 +48,13 @@ extension Conversation {
 
 extension Conversation.Update {
     /// The one party that a telephone call has a place for: somebody active before somebody invited, the least of them by address.
-    private var remoteMember: Handle? {
-        for members in [activeRemoteMembers, members] {
-            let others = members?.filter { $0 != localMember } ?? []
-            if let first = others.min(by: { $0.value < $1.value }) { return first }
-        }
-        return nil
+    private var remoteMember: Handle? { others(activeRemoteMembers).first ?? others(members).first }
+
+    /// All of the other side, invited or active, by address.
+    var remoteMembers: [Handle] { others((activeRemoteMembers ?? []).union(members ?? [])) }
+
+    private func others(_ members: Set<Handle>?) -> [Handle] {
+        (members ?? []).filter { $0 != localMember }.sorted { $0.value < $1.value }
     }
 
     var cxUpdate: CXCallUpdate {

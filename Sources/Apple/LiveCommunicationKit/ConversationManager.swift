@@ -1,17 +1,19 @@
 import CallKit
 import Foundation
+import Observation
 
 /// An app's door to the system: it reports what happened out there, asks for what the user wishes, and has its delegate act.
 ///
 /// A provider and a controller of the same telephone as those of CallKit. Keep one manager per app, for as long as the app lives;
 /// `invalidate` it before letting go. Safe to use from any thread on a system whose host runs queues.
-public final class ConversationManager: @unchecked Sendable {
+public final class ConversationManager: Observable, @unchecked Sendable {
     public let configuration: Configuration
     let provider: CXProvider
     private let controller: CXCallController
     private let observer: CXCallObserver
     private let relay = ProviderRelay()
     private let lock = NSLock()
+    private let registrar = ObservationRegistrar()
     private weak var heldDelegate: (any ConversationManagerDelegate)?
     private var held: [Conversation] = []
     private var actions: [UUID: ConversationAction] = [:]
@@ -38,8 +40,11 @@ public final class ConversationManager: @unchecked Sendable {
         }
     }
 
-    /// The conversations that are not over, oldest first.
-    public var conversations: [Conversation] { lock.withLock { held } }
+    /// The conversations that are not over, oldest first. Observed.
+    public var conversations: [Conversation] {
+        registrar.access(self, keyPath: \.conversations)
+        return lock.withLock { held }
+    }
 
     /// Actions that were asked for and are not complete, oldest first.
     public var pendingActions: [ConversationAction] {
@@ -62,7 +67,7 @@ public final class ConversationManager: @unchecked Sendable {
         let started = actions.filter { $0 is StartConversationAction }.compactMap { add(Conversation($0.conversationUUID)) }
         let free = actions.filter { adopt($0, isRequested: true) }
         do { try await controller.request(CXTransaction(actions: actions.map(\.call))) } catch {
-            started.forEach(remove)
+            for conversation in started { remove(conversation) }
             free.forEach(release)
             throw error
         }
@@ -70,7 +75,8 @@ public final class ConversationManager: @unchecked Sendable {
 
     /// A conversation comes in. Returns when the system rings; throws CallKit's error where there is no such conversation.
     public func reportNewIncomingConversation(uuid: UUID, update: Conversation.Update) async throws {
-        let conversation = add(Conversation(uuid, localMember: update.localMember))
+        let record = ConversationRecord(handles: update.remoteMembers, started: date)
+        let conversation = add(Conversation(uuid, localMember: update.localMember, record: record))
         do { try await provider.reportNewIncomingCall(with: uuid, update: update.cxUpdate) } catch {
             if let conversation { remove(conversation) }
             throw error
@@ -80,6 +86,7 @@ public final class ConversationManager: @unchecked Sendable {
     /// Reports what has happened. An event of a conversation that is over, or another manager's, is ignored.
     public func reportConversationEvent(_ event: Conversation.Event, for conversation: Conversation) {
         let uuid = conversation.uuid
+        conversation.note(event)
         switch event {
         case .conversationUpdated(let update):
             conversation.apply(update)
@@ -107,16 +114,33 @@ extension ConversationManager {
     /// Takes a conversation in; nil when there is one of its identity.
     @discardableResult
     func add(_ conversation: Conversation) -> Conversation? {
-        lock.withLock {
-            guard !held.contains(where: { $0.uuid == conversation.uuid }) else { return nil }
+        let isNew = lock.withLock {
+            guard !held.contains(where: { $0.uuid == conversation.uuid }) else { return false }
             held.append(conversation)
-            return conversation
+            return true
         }
+        guard isNew else { return nil }
+        tellOfConversations()
+        return conversation
     }
 
     func conversation(_ uuid: UUID) -> Conversation? { lock.withLock { held.first { $0.uuid == uuid } } }
 
-    func remove(_ conversation: Conversation) { lock.withLock { held.removeAll { $0 === conversation } } }
+    /// False: it was not there any more.
+    @discardableResult
+    func remove(_ conversation: Conversation) -> Bool {
+        let wasThere = lock.withLock {
+            defer { held.removeAll { $0 === conversation } }
+            return held.contains { $0 === conversation }
+        }
+        if wasThere { tellOfConversations() }
+        return wasThere
+    }
+
+    private func tellOfConversations() { registrar.withMutation(of: self, keyPath: \.conversations) {} }
+
+    /// The telephone's wall clock.
+    var date: Date { provider.callSystem.host.date(at: provider.callSystem.now) }
 
     /// The action of this module that stands for one of the telephone's.
     func action(_ call: CXAction) -> ConversationAction? {
@@ -153,8 +177,12 @@ extension ConversationManager {
     }
 
     func leave(_ conversation: Conversation) {
-        conversation.settle(.left)
-        remove(conversation)
+        let now = date
+        conversation.settle(.left, at: now)
+        guard remove(conversation) else { return }
+        if configuration.includesConversationInRecents, let entry = conversation.entry(at: now) {
+            ConversationHistoryManager.of(provider.callSystem).add(entry)
+        }
         tell(conversation)
     }
 

@@ -8,6 +8,8 @@ public final class StartConversationAction: ConversationAction, @unchecked Senda
     /// Whether there is to be video. Here there is sound alone.
     public let isVideo: Bool
     private let start: CXStartCallAction
+    /// Written before the telephone knows that it is fulfilled, and read after.
+    private(set) var dateStarted: Date?
 
     public init(conversationUUID: UUID, handles: [Handle], isVideo: Bool) {
         let handle = handles.first?.cxHandle ?? CXHandle(type: .generic, value: "")
@@ -23,12 +25,19 @@ public final class StartConversationAction: ConversationAction, @unchecked Senda
     }
 
     /// The invitation left at `dateStarted`.
-    public func fulfill(dateStarted: Date) { complete(.complete) { start.fulfill(withDateStarted: dateStarted) } }
+    public func fulfill(dateStarted: Date) {
+        complete(.complete) {
+            self.dateStarted = dateStarted
+            start.fulfill(withDateStarted: dateStarted)
+        }
+    }
 }
 
 /// Answer a conversation that rings. Fulfilled when both sides can hear each other.
 public final class JoinConversationAction: ConversationAction, @unchecked Sendable {
     private let answer: CXAnswerCallAction
+    /// Written before the telephone knows that it is fulfilled, and read after.
+    private(set) var dateConnected: Date?
 
     public convenience init(conversationUUID: UUID) { self.init(CXAnswerCallAction(call: conversationUUID)) }
 
@@ -38,12 +47,19 @@ public final class JoinConversationAction: ConversationAction, @unchecked Sendab
     }
 
     /// The two sides were connected at `dateConnected`.
-    public func fulfill(dateConnected: Date) { complete(.complete) { answer.fulfill(withDateConnected: dateConnected) } }
+    public func fulfill(dateConnected: Date) {
+        complete(.complete) {
+            self.dateConnected = dateConnected
+            answer.fulfill(withDateConnected: dateConnected)
+        }
+    }
 }
 
 /// End a conversation, or decline one that rings.
 public final class EndConversationAction: ConversationAction, @unchecked Sendable {
     private let end: CXEndCallAction
+    /// Written before the telephone knows that it is fulfilled, and read after.
+    private(set) var dateEnded: Date?
 
     public convenience init(conversationUUID: UUID) { self.init(CXEndCallAction(call: conversationUUID)) }
 
@@ -53,5 +69,10 @@ public final class EndConversationAction: ConversationAction, @unchecked Sendabl
     }
 
     /// It was over at `dateEnded`.
-    public func fulfill(dateEnded: Date) { complete(.complete) { end.fulfill(withDateEnded: dateEnded) } }
+    public func fulfill(dateEnded: Date) {
+        complete(.complete) {
+            self.dateEnded = dateEnded
+            end.fulfill(withDateEnded: dateEnded)
+        }
+    }
 }

@@ -33,7 +33,7 @@ final class ProviderRelay: NSObject, CXProviderDelegate, CXCallObserverDelegate 
     private func perform(_ call: CXCallAction) {
         guard let manager, let action = manager.action(call) else { return }
         if let conversation = manager.conversation(call.callUUID) {
-            conversation.begin(action)
+            conversation.begin(action, at: manager.date)
             manager.tell(conversation)
         }
         manager.delegate?.conversationManager(manager, perform: action)
@@ -58,7 +58,7 @@ final class ProviderRelay: NSObject, CXProviderDelegate, CXCallObserverDelegate 
     func callObserver(_ callObserver: CXCallObserver, callChanged call: CXCall) {
         guard let manager, let conversation = manager.conversation(call.uuid) else { return }
         guard !call.hasEnded else { return manager.leave(conversation) }
-        conversation.settle(Conversation.State(call))
+        conversation.settle(Conversation.State(call), at: manager.date)
         manager.tell(conversation)
     }
 }

@@ -15,6 +15,8 @@ final class FarPhone: Inhabitant, UserAgentDelegate {
     private(set) var calls: [FarCall] = []
     /// What it does with an INVITE; rings and leaves it there by default.
     var onInvite: (FarCall) -> Void = { $0.ring() }
+    /// After an app has registered with it.
+    var onRegister: () -> Void = {}
     /// Nothing reaches it any more.
     var isDeaf = false
 
@@ -66,6 +68,7 @@ final class FarPhone: Inhabitant, UserAgentDelegate {
     {
         guard request.method == .register else { return false }
         agent.respond(to: transaction, status: 200, headers: request.headers.all(.contact).map { (.contact, $0 + ";expires=600") }, at: now)
+        onRegister()
         return true
     }
 

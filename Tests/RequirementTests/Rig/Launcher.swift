@@ -26,6 +26,9 @@ import UIKit
         }
     }
 
+    /// A picture, as the icon of a provider.
+    nonisolated static let icon = UIImage(systemName: "phone")?.pngData()
+
     static var backgroundTasks: Int { UIApplication.shared.hookswitchBackgroundTasks }
     static func open(_ url: String) -> Bool { URL(string: url).map { UIApplication.shared.hookswitchOpen($0) } ?? false }
     static func `continue`(_ activity: NSUserActivity) -> Bool { UIApplication.shared.hookswitchContinue(activity) }
