@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-extension Strains {
+extension Packages {
     /// The package of an iOS team, as the guide shows it: nothing is fetched and compiled that it has no use for.
-    @Suite(.serialized, .timeLimit(.minutes(10))) struct LightPackageTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct LightPackageTests {
         private static let repository = Place.tests.deletingLastPathComponent().deletingLastPathComponent()
 
         private static func page() throws -> String {
@@ -21,7 +21,9 @@ extension Strains {
         }
 
         private func swift(_ arguments: [String], in folder: Folder) async throws -> [String] {
-            let result = try await Program.run("/usr/bin/env", ["swift"] + arguments, in: folder.path, within: .seconds(500))
+            // A compiler takes every processor, and calls run beside it.
+            let words = ["nice", "-n", "19", "swift"] + arguments
+            let result = try await Program.run("/usr/bin/env", words, in: folder.path, within: .seconds(900))
             try #require(result.code == 0, "\(result.lines.suffix(20))")
             return result.lines
         }
