@@ -2,6 +2,7 @@ import CallApp
 import CallKit
 import Dispatch
 import Foundation
+import Gateway
 import HotlineCalls
 import Media
 import Primitives
@@ -78,5 +79,49 @@ extension LiveAppLine: CallNetwork {}
         try await until { caller.line?.counts?.agent.sessions == 0 && callee.line?.counts?.agent.sessions == 0 }
         #expect(caller.line?.counts?.media.sockets == 0 && callee.line?.counts?.media.sockets == 0)
         #expect(caller.close() == 0 && callee.close() == 0 && caller.violations == [] && callee.violations == [])
+    }
+
+    /// Refuses each start, on a queue of its own.
+    private final class QueuedApp: NSObject, CXProviderDelegate, Sendable {
+        let refused = Mutex(0)
+        func providerDidReset(_ provider: CXProvider) {}
+        func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
+            dispatchPrecondition(condition: .notOnQueue(.main))
+            action.fail()
+            refused.withLock { $0 += 1 }
+        }
+    }
+
+    @MainActor @Test(.timeLimit(.minutes(30)))
+    func `OF-15 wishes and callbacks of several threads are in the journal on one lane, numbered without a gap`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-threads-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let system = CallSystem(configuration: .app, host: QueueHost()), app = QueuedApp()
+        var settings = LiveAppSettings(number: "1001", server: SocketAddress(.loopback, port: 5060))
+        (settings.mediaPorts, settings.journalFile, settings.adjust) = (8_800...8_899, file.path, { $0.registers = false })
+        let line = try LiveAppLine(settings, system: system) { _ in }, configuration = CXProviderConfiguration()
+        configuration.maximumCallGroups = 100
+        let provider = CXProvider(configuration: configuration, system: system)
+        provider.setDelegate(app, queue: DispatchQueue(label: "app"))
+        let calls = (0..<4).map { _ in (0..<10).map { _ in UUID() } }
+        for mine in calls {
+            Thread.detachNewThread {
+                let controller = CXCallController(system: system)
+                for call in mine {
+                    let start = CXStartCallAction(call: call, handle: CXHandle(type: .generic, value: "1002"))
+                    controller.request(CXTransaction(action: start)) { _ in }
+                }
+            }
+        }
+        try await until { app.refused.withLock { $0 } == 40 && system.counts.calls == 0 }
+        #expect(line.close() == 0)
+        let journal = JournalReader.parse(try Array(Data(contentsOf: file)), name: "threads").events
+        #expect(journal.map(\.sequence) == Array(1...UInt64(journal.count)))
+        #expect(Set(journal.map(\.lane)).count == 1 && journal.first?.lane.isEmpty == false)
+        for call in calls.joined() {
+            let story = journal.filter { $0.call == CallUUID(call) }.map(\.words)
+            #expect(story.haveInOrder(["tx.requested", "tx.accepted", "perform.start", "action.failed start", "call.ended"]), "\(story)")
+        }
+        withExtendedLifetime(provider) {}
     }
 }

@@ -244,16 +244,6 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @Test func `OF-15 the journal says on which lane it was written, and its numbers rise without a gap`() {
-        let stage = Stage(), app = OFreeApp(stage)
-        stage.end(stage.takeCall().uuid)
-        #expect(stage.leftovers() == [])
-        let journal = stage.journal
-        #expect(journal.map(\.sequence) == Array(1...UInt64(journal.count)) && journal.allSatisfy { $0.lane == "stage" })
-        #expect(journal.map(\.time) == journal.map(\.time).sorted())
-        withExtendedLifetime(app) {}
-    }
-
     @MainActor @Test(.timeLimit(.minutes(30)))
     func `OF-16 a push wakes the app, which registers after five seconds, and then rings and answers`() async throws {
         let stage = Stage { $0.registers = true }, phone = PushedPhone(stage)

@@ -12,7 +12,7 @@ import Runtime
 import SDP
 import UserAgent
 
-import struct Gateway.WallClock
+import struct CallJournal.WallClock
 
 /// The settings of an app's line on this machine.
 public struct LiveAppSettings: Sendable {
