@@ -169,7 +169,14 @@ import Workbench
     }
 
     /// `key: value` and `{ … }`: of the file, of a line, or of what a line has.
-    static let settings = all { page in spans(page).filter { $0.wholeMatch(of: /[a-z][a-z.-]*: [^(]+|\{ .+: .+ \}/) != nil } }
+    static let settings = all { page in
+        spans(page).filter { span in
+            span.wholeMatch(of: /[a-z][a-z.-]*: [^(]+|\{ .+: .+ \}/) != nil && !ofSwift.contains { span.hasPrefix($0) }
+        }
+    }
+
+    /// Labels of arguments in Swift, and of manifests.
+    private static let ofSwift = ["traits: ", "for: ", "swift-tools-version: "]
 
     @Test func `the settings are found`() { #expect(Self.settings.count > 25, "\(Self.settings.map(\.text))") }
 
