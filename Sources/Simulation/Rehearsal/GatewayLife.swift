@@ -76,6 +76,7 @@ extension Rehearsal {
     /// The process dies: the kernel closes its connections, and its memory is gone. Another one begins with what was kept.
     func kill() {
         verdict.killedDialogs = witness.answeredDialogs
+        verdict.rungAfterKill = -registeredRings
         unfinished = store?.unfinished ?? []
         verdict.failedBinds += media.failedBinds
         world.remove(life.stage)
@@ -86,8 +87,11 @@ extension Rehearsal {
         for phone in phones { phone.hangUpSoon() }
     }
 
+    private var registeredRings: Int { phones.filter(\.isRegistered).reduce(0) { $0 + $1.tally.rung } }
+
     /// Recents have no call as if the gateway had been killed, but those that it had then.
     func judgeStore() {
+        if verdict.killedDialogs != nil { verdict.rungAfterKill += registeredRings }
         let wrong = store?.unfinished.subtracting(unfinished) ?? []
         if !wrong.isEmpty { verdict.leaks.append("recents have \(wrong.count) calls without an end, which no kill cut off") }
     }

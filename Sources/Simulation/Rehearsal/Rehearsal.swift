@@ -47,6 +47,8 @@ public struct RehearsalVerdict: Sendable {
     public var groupedCalls = 0, partedCalls = 0
     /// Dialogs that were up when the gateway was killed; nil: it was not.
     public var killedDialogs: Int?
+    /// Calls that rang at registered devices after the kill, which the next gateway knows from the store alone.
+    public var rungAfterKill = 0
     public var messages = 0, lostDatagrams = 0, cutConnections = 0
     public var events: UInt64 = 0
     public var virtualTime = Duration.zero
