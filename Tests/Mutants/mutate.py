@@ -20,8 +20,8 @@ FOLDER = ROOT / ".build-mutants"
 TREE = FOLDER / "tree"
 BUILD = ["swift", "build", "-c", "release", "--build-tests", "-Xswiftc", "-enable-testing"]
 TEST = ["swift", "test", "-c", "release", "-Xswiftc", "-enable-testing", "--skip-build"]
-# The clock is the machine's there.
-LEFT_OUT = r"\.RealTime/"
+# The clock is the machine's there: one after the other, and those of the room alone.
+REAL_TIME = r"\.RealTime/"
 REHEARSALS = "RehearsalTests"
 # Tests that run, and what they need; no program is built. In tests that are left out programs run, or sources are measured.
 MANIFEST = """
@@ -174,13 +174,18 @@ def run(number, words, seconds):
 
 def stages(room):
     own = f"{room}Tests"
-    return [["--filter", rf"^{own}\.", "--skip", LEFT_OUT], ["--skip", f"{LEFT_OUT}|{REHEARSALS}|^{own}\\."], ["--filter", REHEARSALS]]
+    return [
+        ["--filter", rf"^{own}\.", "--skip", REAL_TIME],
+        ["--filter", rf"^{own}\.RealTime/", "--no-parallel"],
+        ["--skip", rf"{REAL_TIME}|{REHEARSALS}|^{own}\."],
+        ["--filter", REHEARSALS],
+    ]
 
 
 def baseline():
-    """Seconds of the unit tests and of the rehearsals without a mutant. A test that fails here says nothing about mutants."""
+    """Seconds of the unit tests, of those on real time and of the rehearsals without a mutant. A test that fails here says nothing about mutants."""
     times = []
-    for words in [["--skip", f"{LEFT_OUT}|{REHEARSALS}"], ["--filter", REHEARSALS]]:
+    for words in [["--skip", f"{REAL_TIME}|{REHEARSALS}"], ["--filter", REAL_TIME, "--no-parallel"], ["--filter", REHEARSALS]]:
         begin = time.monotonic()
         if found := run(0, words, 3_600):
             fail(f"without a mutant this fails: {found}")
@@ -192,7 +197,7 @@ def judge(mutant, times):
     begin = time.monotonic()
     killer, stage = None, 0
     for stage, words in enumerate(stages(mutant["room"]), 1):
-        if killer := run(mutant["number"], words, 60 + 5 * times[words[1] == REHEARSALS]):
+        if killer := run(mutant["number"], words, 60 + 5 * times[2 if words[1] == REHEARSALS else 0]):
             break
     site = mutant["site"]
     return {
@@ -249,19 +254,18 @@ def main():
     state = FOLDER / f"{chosen.seed}.json"
     if chosen.anew and state.exists():
         state.unlink()
-    order = {"count": chosen.count, "rooms": rooms}
-    known = json.loads(state.read_text()) if state.exists() else {"order": order, "results": []}
+    known = json.loads(state.read_text()) if state.exists() else {"results": []}
     drawn, total = draw(chosen.count, chosen.seed, rooms)
     texts = {(m["site"].file, m["site"].change, m["site"].kind) for m in drawn}
     results = [r for r in known["results"] if (r["file"], r["change"], r["kind"]) in texts]
     if not chosen.report:
         done = {(r["file"], r["change"], r["kind"]) for r in results}
-        play([m for m in drawn if (m["site"].file, m["site"].change, m["site"].kind) not in done], drawn, results, state, order)
+        play([m for m in drawn if (m["site"].file, m["site"].change, m["site"].kind) not in done], drawn, results, state)
     share = report(results, total, sys.stdout)
     sys.exit(0 if share >= chosen.least else 1)
 
 
-def play(left, drawn, results, state, order):
+def play(left, drawn, results, state):
     if not left:
         return
     say(f"building {len(drawn)} mutants (release)")
@@ -273,7 +277,7 @@ def play(left, drawn, results, state, order):
     for count, mutant in enumerate(left, 1):
         result = judge(mutant, times)
         results.append(result)
-        state.write_text(json.dumps({"order": order, "results": results}, indent=1, ensure_ascii=False))
+        state.write_text(json.dumps({"results": results}, indent=1, ensure_ascii=False))
         verdict = f"killed by {result['killed_by']}" if result["killed_by"] else "SURVIVED"
         say(f"{count}/{len(left)} {result['file']}:{result['line']} {result['kind']}: {verdict} ({result['seconds']} s)")
 

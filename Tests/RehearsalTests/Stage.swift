@@ -17,7 +17,7 @@ final class Stage {
     let media: VirtualMediaPlane
     let gateway: Gateway
     private(set) var violations: [String] = []
-    private var host: Host?
+    private var host: GatewayStage?
     private let sink = Transcript()
     /// What DNS knows; each question takes a while.
     var zone: [DNSQuestion: DNSAnswer] = [:]
@@ -56,7 +56,7 @@ final class Stage {
         resolve = { [unowned self] in answer($0, $1) }
         for (question, id) in early { answer(question, id) }
         journal.onViolation = { [unowned self] in violations.append($0.description) }
-        let host = Host(gateway)
+        let host = GatewayStage(gateway)
         self.host = host
         world.add(host)
         network.attach(host, to: Cast.gateway)
@@ -83,16 +83,6 @@ final class Stage {
     func run(seconds: Double) {
         let end = world.now + .milliseconds(Int64(seconds * 1_000))
         while world.step(until: end) {}
-    }
-
-    private final class Host: Inhabitant {
-        let gateway: Gateway
-        init(_ gateway: Gateway) { self.gateway = gateway }
-        var deadline: Instant? { gateway.deadline }
-        func advance(to now: Instant) { gateway.advance(to: now) }
-        func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
-        func failed(_ flow: Flow, at now: Instant) { gateway.failed(flow, at: now) }
-        func portUnreachable(_ beginning: [UInt8], at now: Instant) { gateway.portUnreachable(beginning, at: now) }
     }
 }
 

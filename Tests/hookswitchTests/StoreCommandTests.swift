@@ -120,6 +120,11 @@ extension Databases {
             #expect(later.grade == .bad && later.text.contains("a later version of hookswitch"), "\(later)")
             let away = try finding("postgres://u@127.0.0.1:1/x")
             #expect(away.grade == .bad && away.text.contains("127.0.0.1:1"), "\(away)")
+            #expect(away.remedy?.contains("starts, and serves") == true)
+            try Data("another".utf8).write(to: URL(filePath: folder.path + "/password"))
+            let refused = try finding(database.url)
+            #expect(refused.grade == .bad && refused.text.contains("password"), "\(refused)")
+            #expect(refused.remedy == "a start ends with this line")
             #expect(![fresh, good, later, away].contains { $0.text.contains(PostgresServer.password) })
         }
 

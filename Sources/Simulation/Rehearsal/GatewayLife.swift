@@ -44,7 +44,7 @@ final class GatewayStage: Inhabitant {
     func portUnreachable(_ beginning: [UInt8], at now: Instant) { gateway.portUnreachable(beginning, at: now) }
 }
 
-/// What survives the process, as a database that is always there.
+/// The state that survives the process, as in a database that is always there.
 final class VirtualStore: LineStore {
     private let state = Mutex(KeptState())
 
@@ -66,7 +66,7 @@ extension KeptState {
             self[call.line].recents.insert(call, at: 0)
         case .noRecent(let line, let id, let direction): self[line].recents.removeAll { $0.id == id && $0.direction == direction }
         case .registrations(let user, let saved): registrations = registrations.filter { $0.user != user } + saved
-        // Nobody in a rehearsal blocks callers, sleeps or leaves messages.
+        // The players of a rehearsal block no callers, do not sleep, and leave no messages.
         default: break
         }
     }

@@ -102,7 +102,7 @@ final class PhoneCall: InviteSessionDelegate {
         }
     }
 
-    /// Nobody hears anything any more: the call ends after a while, if nothing ends it before.
+    /// The call ends after a while, if nothing ends it before: its party hears silence, and hangs up.
     func hangUpSoon() {
         after(.seconds(40)) { call in
             guard let session = call.session else { return }

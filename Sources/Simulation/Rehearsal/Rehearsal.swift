@@ -75,7 +75,7 @@ public final class Rehearsal {
     /// The process of the gateway.
     var life: GatewayLife
     let configuration: GatewayConfiguration
-    /// What outlives the process, where it is to be killed.
+    /// The state that outlives the process, where it is to be killed.
     let store: VirtualStore?
     /// Calls that were up when the process was killed.
     var unfinished: Set<UUID> = []
@@ -85,7 +85,7 @@ public final class Rehearsal {
     private var devices: [Phone] = []
     var witness = WireWitness(gateway: Cast.gateway)
     var verdict: RehearsalVerdict
-    /// What befalls the process: other draws are the same without it.
+    /// The draws about a kill, apart from all others: those are the same without one.
     var fate: SeededRandom
     private var groups: RandomGroups
     private var pracksSent = 0, pracksDelivered = 0

@@ -18,7 +18,7 @@ public struct OrphanEnds: Sendable {
     /// Of the INVITEs of calls that are up.
     private var callIDs: [CallUUID: Set<Text>] = [:]
 
-    /// Nobody has ended a call.
+    /// No call has been ended yet.
     public init() {}
 
     /// Takes an event of any of the journals; those of one gateway in their order.

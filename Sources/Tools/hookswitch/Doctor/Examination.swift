@@ -118,7 +118,8 @@ struct Examination {
                     grade: isLater ? .bad : .note, subject: subject, text: "\(settings.address): \(words)",
                     remedy: isLater ? "the program of that version" : "good before the first start: 'serve' does it, too")
             ]
-        case .unusable(let words):
+        case .refused(let words): return [Finding(grade: .bad, subject: subject, text: words, remedy: "a start ends with this line")]
+        case .away(let words):
             return [
                 Finding(
                     grade: .bad, subject: subject, text: words,

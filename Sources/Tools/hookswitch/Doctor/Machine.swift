@@ -25,7 +25,10 @@ struct Machine {
     enum DatabaseReading {
         case good(milliseconds: Double)
         case otherVersion(PostgresStore.OtherVersion, String)
-        case unusable(String)
+        /// A gateway serves without it.
+        case away(String)
+        /// A start ends with this line.
+        case refused(String)
     }
 
     /// Addresses of interfaces that are up, without loopback.
@@ -84,7 +87,9 @@ struct Machine {
             case .kept: return .good(milliseconds: Double((MonotonicClock.now - begin).wholeNanoseconds) / 1e6)
             case .otherVersion(let version, let words): return .otherVersion(version, words)
             }
-        } catch let failure as Failure { return .unusable(failure.message) } catch { return .unusable("\(error)") }
+        } catch let failure as Failure {
+            return failure.exitCode == ExitStatus.usage.rawValue ? .refused(failure.message) : .away(failure.message)
+        } catch { return .away("\(error)") }
     }
 
     private static func failure(_ address: SocketAddress, _ isTCP: Bool) -> String? {
