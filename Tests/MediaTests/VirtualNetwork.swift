@@ -19,6 +19,8 @@ final class VirtualNetwork: PortBinder {
     /// Whether a locked socket hears its own far end alone, as the kernel's do.
     var heedsLocks = true
     private var binds = 0
+    /// Asked first about what arrives.
+    var relay: MemoryRelay?
 
     func bind(_ address: SocketAddress, token: UInt64) throws(SocketError) -> any MediaSocket {
         defer { binds += 1 }
@@ -34,6 +36,10 @@ final class VirtualNetwork: PortBinder {
     /// Puts a datagram before a bound port and has the engine take it. False when nothing is bound there.
     @discardableResult
     func deliver(_ bytes: [UInt8], from sender: SocketAddress, to address: SocketAddress, _ engine: MediaEngine, at now: Instant) -> Bool {
+        if let next = relay?.pass(bytes, from: sender, to: address, at: now) {
+            sent.append(Sent(from: next.from, to: next.to, bytes: next.bytes))
+            return true
+        }
         guard let socket = put(bytes, from: sender, to: address) else { return false }
         engine.ready(socket.token, at: now)
         return true

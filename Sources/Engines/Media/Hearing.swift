@@ -65,6 +65,9 @@ struct HearingMeter {
     /// A packet came of a codec that is only passed on.
     mutating func receiveUnknown() { (hasSound, isPaused) = (true, false) }
 
+    /// Packets went by whose sound was known already; the last had so many octets.
+    mutating func goOn(lastPayload octets: Int, codec: AudioCodec) { isPaused = codec == .opus && octets <= Self.largestPause }
+
     /// A packet came that stands for silence (RFC 3389).
     mutating func pause() { isPaused = true }
 

@@ -51,6 +51,8 @@ struct OutgoingKeys {
 
 /// A key of the partner's that leaves on this leg.
 struct PassingKey {
+    /// Turns the partner's keys from its clock into ours.
+    var converter: TelephoneEventConverter?
     /// The timestamp that its packets carry.
     var timestamp: UInt32 = 0
     /// When its last packet came.

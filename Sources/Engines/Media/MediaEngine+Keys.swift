@@ -8,6 +8,7 @@ extension MediaEngine {
     public func send(_ digits: [DTMFDigit], lasting length: Duration? = nil, on id: MediaLegID, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         guard leg.gates.canSend else { throw .outOfOrder(.start, in: leg.state) }
+        takeBack(leg, for: .change, at: now)
         guard let sender = leg.digitSender else { return try play(digits, lasting: length, on: leg, at: now) }
         guard sender.enqueue(digits, lasting: length, at: now) else { throw .tooManyDigits }
         leg.ownKeys.digits = sender
@@ -78,6 +79,7 @@ extension MediaEngine {
     }
 
     private func press(_ digit: DTMFDigit, on leg: MediaLeg, at now: Instant) {
+        takeBack(leg, for: .change, at: now)
         if let sender = leg.digitSender {
             guard sender.press(digit, at: now) else { return }
             leg.ownKeys.digits = sender

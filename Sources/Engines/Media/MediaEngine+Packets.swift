@@ -68,6 +68,7 @@ extension MediaEngine {
     }
 
     private func takeRTP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
+        if leg.relay.isArmed, sender == leg.latch.source { takeIncoming(of: leg, for: .packet, at: now) }
         guard leg.gates.canReceive else {
             passOver(packet, from: sender, on: leg)
             return leg.refused.notStarted += 1
@@ -77,7 +78,7 @@ extension MediaEngine {
         guard role != .unknown else { return leaveOut(header, from: sender, on: leg, at: now) }
         switch leg.latch.admit(header, from: sender) {
         case .refused: return leg.refused.stranger += 1
-        case .latched: latched(sender, on: leg)
+        case .latched: latched(sender, on: leg, at: now)
         case .accepted: break
         }
         if let rate = role.clockRate { leg.rtcp.receiver.turn(to: rate) }
@@ -100,7 +101,8 @@ extension MediaEngine {
 
     /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address
     /// may still take over, however late. It is not asked either where reports come to this port from another one: it would refuse them.
-    private func latched(_ sender: SocketAddress, on leg: MediaLeg) {
+    private func latched(_ sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
+        takeBack(leg, for: .change, at: now)
         if sender == leg.latch.signalled, !leg.mixesPorts { leg.rtpSocket.lock(to: sender) } else { leg.rtpSocket.aim(at: sender) }
     }
 
@@ -184,7 +186,7 @@ extension MediaEngine {
     /// A press goes one way as a whole (RFC 4733 §2.2.1), whatever becomes of the sound beside it meanwhile: as it is where the sound does
     /// so, too.
     private func converts(_ header: RTPHeader, over other: MediaLeg) -> Bool {
-        if other.stream.payloadTypes[header.payloadType] == nil || other.converter?.knows(header) == true { return true }
+        if other.stream.payloadTypes[header.payloadType] == nil || other.passingKey.converter?.knows(header) == true { return true }
         return other.gates.isTranscoding && (other.transcoding.transcoder?.receiver.isIdle == false || !other.stream.follows(header.ssrc))
     }
 
@@ -195,10 +197,12 @@ extension MediaEngine {
         guard let agreed = other.plan.audio.telephoneEvent(for: other.plan.audio.primary.codec), agreed.sendPayloadType < 128 else {
             return leg.refused.payloadType += 1   // it hears them as sound, from `heard`
         }
-        if other.converter?.incomingRate != leg.keys.clockRate || other.converter?.outgoingRate != agreed.codec.clockRate {
-            other.converter = TelephoneEventConverter(from: leg.keys.clockRate, to: agreed.codec.clockRate)
+        var converter = other.passingKey.converter ?? TelephoneEventConverter(from: leg.keys.clockRate, to: agreed.codec.clockRate)
+        if converter.incomingRate != leg.keys.clockRate || converter.outgoingRate != agreed.codec.clockRate {
+            converter = TelephoneEventConverter(from: leg.keys.clockRate, to: agreed.codec.clockRate)
         }
-        other.converter?.convert(payload, header: header) { key in
+        defer { other.passingKey.converter = converter }   // what is sent touches the rest of `passingKey`
+        converter.convert(payload, header: header) { key in
             if key.begins { other.passingKey.timestamp = other.stream.beginEvent(at: now) }
             other.passingKey.heardAt = now
             let made = other.stream.originateEvent(
@@ -211,7 +215,7 @@ extension MediaEngine {
     /// Sound from behind a key says that it is up again, though all its ends were lost: what comes now is to be heard.
     private func endKey(of leg: MediaLeg, by header: RTPHeader, _ role: PayloadRole, over other: MediaLeg, at now: Instant) {
         guard role.clockRate == leg.keys.clockRate, leg.keys.isOver(at: header) else { return }
-        other.converter?.stop()
+        other.passingKey.converter?.stop()
         heardKeys(leg.keys.stop(), on: leg, at: now)
     }
 
@@ -221,6 +225,7 @@ extension MediaEngine {
     ) {
         guard other.gates.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
         if let rate = role.clockRate { other.turn(to: rate) }
+        let isNext = packetRelay != nil && leg !== other && other.stream.isNext(header) && other.stream.goesOn(with: header, at: now)
         switch other.stream.rewrite(packet, header, at: now) {
         case .unmapped: leg.refused.payloadType += 1
         case .stale, .strayed: leg.refused.outOfSequence += 1
@@ -228,6 +233,7 @@ extension MediaEngine {
             let timestamp = UInt32(bigEndian: packet.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
             send(packet, timestamp: timestamp, octets: header.payloadCount, timed: role != .keys, on: other, at: now)
         }
+        if packetRelay != nil { relayed(header, isNext: isNext && role != .keys, from: leg, over: other, at: now) }
     }
 
     /// The one place where RTP leaves.
@@ -254,7 +260,7 @@ extension MediaEngine {
         _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, waited: Bool,
         at now: Instant
     ) {
-        guard admitsRTCP(packet, from: sender, on: leg, channel) else { return leg.refused.stranger += 1 }
+        guard admitsRTCP(packet, from: sender, on: leg, channel, at: now) else { return leg.refused.stranger += 1 }
         let bytes = UnsafeRawBufferPointer(packet)
         guard let news = try? leg.rtcp.receive(bytes, waited: waited, at: now) else { return leg.refused.malformed += 1 }
         if news.contains(.reported) { leg.guardAgainstLoss() }
@@ -267,12 +273,12 @@ extension MediaEngine {
     /// On the RTP port the latch decides; from a port of its own RTCP must come from the address of the RTP or from where signalling said,
     /// which may take over.
     private func admitsRTCP(
-        _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel
+        _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
     ) -> Bool {
         guard channel == .rtcp || leg.mixesPorts && leg.connectivity == nil else {
             switch leg.latch.admit(UnsafeRawBufferPointer(packet), from: sender) {
             case .refused: return false
-            case .latched: latched(sender, on: leg)
+            case .latched: latched(sender, on: leg, at: now)
             case .accepted: break
             }
             return true

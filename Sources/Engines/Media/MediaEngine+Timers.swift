@@ -177,6 +177,7 @@ extension MediaEngine {
     }
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
+        refresh(leg)
         leg.rtcp.reducesSize = leg.plan.audio.reducedSizeRTCP
         if let compound = leg.rtcp.advance(to: now, metrics: leg.metrics(leg.statistics(at: now))), leg.plan.audio.sendsRTCP {
             send(compound, on: leg)
@@ -201,6 +202,7 @@ extension MediaEngine {
 
     private func watchSilence(_ leg: MediaLeg, at now: Instant) {
         guard let limit = leg.plan.silenceLimit else { return }
+        refresh(leg)
         let due = max(leg.packets.received.last ?? leg.run.began, leg.liveness.lastSign ?? .zero) + limit
         guard due <= now else { return arm(leg, .silence, at: due) }
         guard leg.gates.canReceive, leg.plan.audio.remoteHold == .none else { return arm(leg, .silence, at: now + limit) }

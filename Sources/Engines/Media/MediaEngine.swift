@@ -39,6 +39,10 @@ public final class MediaEngine {
     private var pacing = Lateness()
     /// Nil: a leg's own clock begins when it starts.
     var phases: FramePhases?
+    /// Passes on packets of bridges before they reach the sockets; nil: none does. To be set before any leg is opened.
+    public var packetRelay: (any PacketRelay)?
+    /// The directions of bridges that `packetRelay` had.
+    public internal(set) var relayCounts = RelayCounts()
 
     /// - Parameter opus: for all that is encoded here, within what each far end can take.
     public init(binder: any PortBinder, random: any RandomNumberGenerator, opus: OpusSettings = OpusSettings(), at now: Instant) {
@@ -62,7 +66,8 @@ public final class MediaEngine {
         var state = LegMediaState()
         try state.apply(.configure)
         let leg = try MediaLeg(
-            id: id, slot: slot, plan: plan, opus: opus, sockets: try bind(reservation, plan, slot), random: &random, at: now)
+            id: id, slot: slot, port: reservation.rtp, plan: plan, opus: opus, sockets: try bind(reservation, plan, slot), random: &random,
+            at: now)
         try state.apply(.open)
         leg.state = state
         try seat(leg, at: now)
@@ -79,6 +84,7 @@ public final class MediaEngine {
     /// Packets leave and are taken from now on.
     public func start(_ id: MediaLegID, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
+        takeBack(leg, for: .change, at: now)
         try leg.state.apply(.start)
         started += 1
         leg.begin(at: now)
@@ -93,6 +99,7 @@ public final class MediaEngine {
     @discardableResult
     public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
+        takeBack(leg, for: .stop, at: now)
         if leg.state == .started { takeWaitingReports(of: leg, at: now) }
         leg.endHearing(at: now)
         try leg.state.apply(.stop)
@@ -102,7 +109,7 @@ public final class MediaEngine {
         leg.stream.pause()
         leg.transcoding.transcoder?.receiver.pause()
         leg.pauseIncoming()
-        leg.converter?.stop()
+        leg.passingKey.converter?.stop()
         endKeys(of: leg, at: now)
         (leg.ownKeys.digits, leg.ownKeys.player) = (nil, nil)
         if let recorder = leg.sound.recorder {
@@ -115,6 +122,7 @@ public final class MediaEngine {
     /// Another agreement, or another source: what was measured goes on.
     public func update(_ id: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
+        takeBack(leg, for: .change, at: now)
         if let recorder = leg.sound.recorder, plan.sink == .none { flush(recorder, of: leg) }
         let old = leg.plan
         leg.pauseHearing(at: now)
@@ -150,7 +158,9 @@ public final class MediaEngine {
 
     /// Without a time there is no verdict on whether a running leg is heard.
     public func statistics(of id: MediaLegID, at now: Instant = .zero) throws(MediaError) -> MediaStatistics {
-        try leg(id).statistics(at: now)
+        let leg = try leg(id)
+        refresh(leg)
+        return leg.statistics(at: now)
     }
 
     /// Closes the sockets of a leg.
@@ -321,6 +331,7 @@ public final class MediaEngine {
 
     private func separate(_ leg: MediaLeg) {
         guard let partner = leg.partner else { return }
+        takeBack(leg, for: .change, at: max(leg.packets.received.last ?? .zero, partner.packets.received.last ?? .zero))
         (leg.past.verdicts.ofPartner, partner.past.verdicts.ofPartner) = (
             partner.past.verdicts.atStop.incoming, leg.past.verdicts.atStop.incoming
         )

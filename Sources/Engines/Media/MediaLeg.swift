@@ -43,9 +43,9 @@ final class MediaLeg {
     /// Keys of ours that wait, or are on their way.
     var ownKeys = OutgoingKeys() { didSet { setGates() } }
     var transcoding = LegTranscoding() { didSet { setGates() } }
-    /// Turns keys of the partner's on their way to this leg from its clock into ours.
-    var converter: TelephoneEventConverter?
     var passingKey = PassingKey()
+    /// Whether a relay has the direction that comes from the far end.
+    var relay: LegRelay
     let opus: OpusSettings
     var frames = FrameClock()
     var timers = LegTimers()
@@ -55,10 +55,11 @@ final class MediaLeg {
     var past = LegPast()
 
     init(
-        id: MediaLegID, slot: MediaSlot, plan: MediaPlan, opus: OpusSettings, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),
-        random: inout some RandomNumberGenerator, at now: Instant
+        id: MediaLegID, slot: MediaSlot, port: UInt16, plan: MediaPlan, opus: OpusSettings,
+        sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?), random: inout some RandomNumberGenerator, at now: Instant
     ) throws(MediaError) {
         (self.id, self.slot, self.plan, self.opus) = (id, slot, plan, opus)
+        relay = LegRelay(local: SocketAddress(plan.localAddress, port: port))
         (rtpSocket, control) = (sockets.rtp, ControlPort(socket: sockets.rtcp))
         latch = SourceLatch(signalled: plan.audio.destination, payloadTypes: plan.audio.receivedTypes)
         stream = RTPRewriter(clockRate: plan.audio.primary.codec.clockRate, payloadTypes: PayloadTypeMap(), using: &random)
@@ -108,6 +109,7 @@ final class MediaLeg {
     }
 
     private func setGates() {
+        assert(!relay.isArmed && partner?.relay.isArmed != true, "a relay has a direction of a bridge that changes")
         gates.canSend = state == .started && !plan.audio.isSilenced
         gates.canReceive = state == .started && plan.audio.receives
         gates.isRelaying = plan.source == .relay
@@ -179,9 +181,38 @@ final class MediaLeg {
 
     func role(of payloadType: UInt8) -> PayloadRole { roles[payloadType] }
 
+    /// The way of what comes from the far end over the partner, where a relay may have it: sound in the clear that goes on as it is, that is
+    /// not listened to any more, and of which both ends are known.
+    func route(over other: MediaLeg) -> RelayRoute? {
+        guard gates.canReceive, !gates.hasKeys, other.gates.canSend, other.gates.isRelaying, !other.gates.isTranscoding,
+            !other.gates.hasKeys, isPlain, other.isPlain, other.tap == nil, other.sentListener == nil, tap == nil, listener == nil
+        else { return nil }
+        guard hearing.hasSound, keys.deadline == nil, member == nil, sound.recorder == nil, sound.inbandKeys == nil else { return nil }
+        guard let remote = latch.settled, let next = other.latch.destination, next.port != 0,
+            [remote, relay.local, other.relay.local].allSatisfy({ $0.address.family == next.address.family })
+        else { return nil }
+        return RelayRoute(local: relay.local, remote: remote, nextLocal: other.relay.local, nextRemote: next)
+    }
+
+    private var isPlain: Bool { protection == nil && connectivity == nil }
+
+    /// The payload types of sound that go on in the clock of this packet; nil where the clocks of the two sides are not that one.
+    func soundTypes(for header: RTPHeader, over other: MediaLeg) -> PayloadTypeSet? {
+        let rate = roles[header.payloadType].clockRate
+        guard rate == rtcp.receiver.clockRate, rate == other.stream.clockRate, rtcp.receiver.newest == other.stream.newest else {
+            return nil
+        }
+        var types = PayloadTypeSet()
+        for codec in plan.audio.codecs {
+            let type = codec.receivePayloadType & 0x7F
+            if roles[type].clockRate == rate, other.stream.payloadTypes[type] != nil { types.insert(type) }
+        }
+        return types.contains(header.payloadType) ? types : nil
+    }
+
     /// A key of the partner's is down, or its last packets are due; one of which nothing comes any more is over.
     func isKeyPassing(at now: Instant) -> Bool {
-        guard let converter else { return false }
+        guard let converter = passingKey.converter else { return false }
         return now - passingKey.heardAt < (converter.isPressing ? TelephoneEventReceiver.timeout : .milliseconds(50))
     }
 

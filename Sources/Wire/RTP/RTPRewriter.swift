@@ -98,6 +98,29 @@ public struct RTPRewriter: Sendable {
     /// Whether what left last was relayed from that source: what comes of it next keeps its place behind it.
     public func follows(_ ssrc: UInt32) -> Bool { if case .source(let source) = feed { source.ssrc == ssrc } else { false } }
 
+    /// The source that is relayed, and its highest number; nil while none is.
+    public var newest: NewestPacket? {
+        if case .source(let source) = feed { NewestPacket(ssrc: source.ssrc, sequence: source.highest) } else { nil }
+    }
+
+    /// Whether a packet has the number behind the highest of the source that is relayed.
+    @inlinable public func isNext(_ header: RTPHeader) -> Bool {
+        guard case .source(let source) = feed, source.ssrc == header.ssrc else { return false }
+        return source.highest.distance(to: header.sequence) == 1
+    }
+
+    /// Whether a packet goes on with the source that is relayed, for this stream and for `ReceiverStatistics`: no other source, no restart, no
+    /// place that is taken, no new base of timestamps.
+    @inlinable public func goesOn(with header: RTPHeader, at now: Instant) -> Bool {
+        guard case .source(let source) = feed, source.ssrc == header.ssrc else { return false }
+        let step = source.highest.distance(to: header.sequence)
+        // Of the bounds of the two the narrower ones.
+        guard step > 0 else { return step > -Self.greatestLateness && -step <= source.span }
+        let ahead = timestampDistance(from: source.timestamp, to: header.timestamp)
+        let tolerance = Self.timestampTolerance * Int64(clockRate)
+        return step < Self.greatestGap && ahead >= -tolerance && ahead <= Int64(now.ticks(clockRate, since: lastSentAt ?? now)) + tolerance
+    }
+
     /// Sets the clock rate: the next packets leave in the clock of another codec (RFC 7160).
     public mutating func turn(to rate: UInt32) { clockRate = rate }
 
@@ -225,4 +248,15 @@ public struct RTPRewriter: Sendable {
         outgoing.ssrc = ssrc
         outgoing.overwriteFields(of: packet)
     }
+}
+
+/// The newest packet of a source.
+public struct NewestPacket: Hashable, Sendable {
+    /// The source.
+    public var ssrc: UInt32
+    /// The highest number that came.
+    public var sequence: SequenceNumber
+
+    /// - Parameter sequence: the highest.
+    public init(ssrc: UInt32, sequence: SequenceNumber) { (self.ssrc, self.sequence) = (ssrc, sequence) }
 }

@@ -47,6 +47,9 @@ public struct SourceLatch: Sendable {
     /// may be anywhere.
     public var destination: SocketAddress? { isArmed && !isForReturn ? signalled ?? source : source ?? signalled }
 
+    /// The address that sends to us, where no other is waited for; the signalled address may still take over.
+    public var settled: SocketAddress? { isArmed ? nil : source }
+
     /// After a re-INVITE: the next valid packet latches anew; until it comes the signalled address is sent to.
     ///
     /// When the address changed, up to 50 packets of the old source do not count as news. The unspecified address

@@ -212,6 +212,19 @@ public struct ReceiverStatistics: Sendable {
         return figures
     }
 
+    /// The source that is counted, and its highest number; nil before any packet.
+    public var newest: NewestPacket? { epoch.map { NewestPacket(ssrc: $0.ssrc, sequence: $0.maxSequence) } }
+
+    /// Goes on as a copy of these does that has counted packets meanwhile. The reports are made and taken here, and stay.
+    public mutating func goOn(as other: ReceiverStatistics) {
+        let (lastReport, losses, prior) = (lastReport, losses, epoch)
+        self = other
+        (self.lastReport, self.losses) = (lastReport, losses)
+        guard let prior else { return }
+        epoch?.expectedPrior = prior.expectedPrior
+        epoch?.receivedPrior = prior.receivedPrior
+    }
+
     /// Goes on where the statistics of another clock rate ended.
     mutating func take(over earlier: ReceiverStatistics) { (jitters, losses) = (earlier.jitters, earlier.losses) }
 }
@@ -236,6 +249,11 @@ public struct SenderStatistics: Sendable {
 
     /// Sets the clock rate: the next packets leave in the clock of another codec (RFC 7160).
     public mutating func turn(to rate: UInt32) { clockRate = rate }
+
+    /// Goes on as a copy of these does that has counted packets meanwhile. The reports are taken here, and stay.
+    public mutating func goOn(as other: SenderStatistics) {
+        (packets, octets, last, first) = (other.packets, other.octets, other.last, other.first)
+    }
 
     /// Counts one packet as it leaves. `timed` as in `ReceiverStatistics`.
     @inlinable public mutating func sent(_ timestamp: UInt32, sequence: UInt16, octets count: Int, timed: Bool = true, at now: Instant) {

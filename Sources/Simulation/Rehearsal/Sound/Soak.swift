@@ -4,6 +4,7 @@ import Media
 import Primitives
 import Runtime
 import SDP
+import Synchronization
 import UserAgent
 
 /// The settings of a soak: its length and its callers. The same settings give the same calls, datagram for datagram.
@@ -14,6 +15,8 @@ public struct SoakSettings: Sendable {
     /// Callers of a wave, two thirds of whom are bridged and talk so long each; the others meet in a conference for a tenth of that.
     public var calls = 12
     public var talk = Duration.seconds(450)
+    /// Whether a relay in front of the ports passes on what is ordinary, as the kernel's does.
+    public var hasPacketRelay = false
 
     public init(seed: UInt64) { self.seed = seed }
 }
@@ -28,6 +31,10 @@ public struct SoakVerdict: Sendable {
     /// RTP that reached the phones.
     public var heard = 0
     public var virtualTime = Duration.zero
+    /// RTP that the relay in front of the ports passed on.
+    public var relayed = 0
+    /// A hash of what the journal says of media: two soaks with the same one had the same media at the same times, with the same figures.
+    public var media: UInt64 = 0
 
     public var isGood: Bool { violations.isEmpty && leaks.isEmpty }
 }
@@ -46,6 +53,7 @@ public final class Soak {
     private var callers: [Phone] = []
     private var callees: [Phone] = []
     private var verdict: SoakVerdict
+    private let journalHash = JournalHash()
     private static let conference: Text = "3900"
 
     public init(_ settings: SoakSettings) {
@@ -57,12 +65,14 @@ public final class Soak {
         network = VirtualNetwork(world: world, seed: random.next())
         ports = VirtualPorts(world: world)
         seat = MediaSeat(ports, seed: random.next(), at: start)
+        if settings.hasPacketRelay { ports.relay = MemoryRelay() }
+        seat.engine.packetRelay = ports.relay
         let configuration = Self.configuration(settings.calls)
         let lanes = MediaLanes(
             settings: MediaSettings(ports: configuration.media.ports, quarantine: configuration.media.quarantine, lanes: 1),
             random: SeededRandom(seed: random.next()),
             driving: seat.engine)
-        let journal = Journal(lane: "soak", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: NoSink())
+        let journal = Journal(lane: "soak", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: journalHash)
         let environment = Gateway.Environment(
             network: network, media: lanes, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip,
             addressTowards: { _ in nil },
@@ -89,6 +99,7 @@ public final class Soak {
         }
         (verdict.virtualTime, verdict.heard) = (world.now - begin, ports.unheard)
         for phone in callers + callees { verdict.tally.add(phone.tally) }
+        (verdict.relayed, verdict.media) = (ports.relay?.passed ?? 0, journalHash.value)
         _ = gateway.finish(at: world.now)
         network.detachAll()
         world.removeAll()
@@ -167,6 +178,9 @@ public final class Soak {
         if !counts.isIdle || counts.agent.timers != 0 || counts.media.ports.quarantined != 0 {
             verdict.leaks.append("behind wave \(wave) the gateway holds \(counts)")
         }
+        if let relay = ports.relay, relay.count > 0 {
+            verdict.leaks.append("behind wave \(wave) the relay holds \(relay.count) directions")
+        }
         if ports.boundPorts > 0 { verdict.leaks.append("behind wave \(wave) \(ports.boundPorts) ports are bound") }
         for phone in callers + callees where phone.openCalls > 0 {
             verdict.leaks.append("behind wave \(wave) \(phone.user) holds \(phone.openCalls) calls")
@@ -174,9 +188,17 @@ public final class Soak {
     }
 }
 
-/// Keeps nothing.
-private final class NoSink: JournalSink {
-    func accept(_ lines: [UInt8]) {}
+/// Keeps a hash of what is said of media alone (FNV-1a): actions have numbers that go on from soak to soak of one process.
+private final class JournalHash: JournalSink {
+    private let hash = Mutex<UInt64>(0xCBF2_9CE4_8422_2325)
+
+    var value: UInt64 { hash.withLock(\.self) }
+
+    func accept(_ lines: [UInt8]) {
+        for line in String(decoding: lines, as: UTF8.self).split(separator: "\n") where line.contains(#""kind":"media."#) {
+            hash.withLock { for byte in line.utf8 { $0 = ($0 ^ UInt64(byte)) &* 0x100_0000_01B3 } }
+        }
+    }
 }
 
 extension SeededRandom {

@@ -17,6 +17,8 @@ final class VirtualPorts {
     /// Datagrams that left.
     private(set) var sent = 0
     private static let usualDelay = Duration.milliseconds(2)
+    /// Asked first about each datagram that arrives.
+    var relay: MemoryRelay?
 
     init(world: World) { self.world = world }
 
@@ -41,6 +43,7 @@ final class VirtualPorts {
     }
 
     private func deliver(_ bytes: [UInt8], _ from: SocketAddress, _ to: SocketAddress) {
+        if let next = relay?.pass(bytes, from: from, to: to, at: world.now) { return send(next.bytes, from: next.from, to: next.to) }
         guard let socket = places[to]?.socket else { return unheard += 1 }
         socket.take(bytes, from: from, at: world.now)
     }

@@ -1,0 +1,127 @@
+import Primitives
+import RTP
+
+/// Passes on the packets of bridges before a socket sees them, as the kernel can.
+///
+/// A direction of a bridge is in one place at a time: in the engine, or here. The engine hands it over while it is ordinary, and takes it
+/// back before anything about it changes. A packet that is not ordinary is left alone: it reaches the socket, and so the engine.
+/// Called on media lanes; one relay may serve several.
+public protocol PacketRelay: AnyObject {
+    /// Passes on from now on what comes this way. False where it cannot: then all goes on as before.
+    func arm(_ route: RelayRoute, _ stream: RelayedStream) -> Bool
+
+    /// The stream as it stands; nil for a route that is not armed.
+    func read(_ route: RelayRoute) -> RelayedStream?
+
+    /// Ends it. When this has returned nothing more is passed on. Nil for a route that is not armed.
+    func disarm(_ route: RelayRoute) -> RelayedStream?
+}
+
+/// The way of one direction of a bridge. Routes of one relay differ in where their packets come from and go to.
+public struct RelayRoute: Hashable, Sendable {
+    /// The address of ours that packets come to, and the far end that they come from.
+    public var local: SocketAddress, remote: SocketAddress
+    /// The address of ours that they leave from, and the far end that they go to.
+    public var nextLocal: SocketAddress, nextRemote: SocketAddress
+
+    /// A way from `remote` over `local` and `nextLocal` to `nextRemote`.
+    public init(local: SocketAddress, remote: SocketAddress, nextLocal: SocketAddress, nextRemote: SocketAddress) {
+        (self.local, self.remote, self.nextLocal, self.nextRemote) = (local, remote, nextLocal, nextRemote)
+    }
+}
+
+/// One direction of a bridge while a relay has it: what is counted of the packets that come, and the stream that they leave in.
+///
+/// The figures are those that the leg would have: the same rules count them.
+public struct RelayedStream: Sendable {
+    /// Statistics of the packets that come.
+    public internal(set) var receiver: ReceiverStatistics
+    /// Statistics of the packets that leave.
+    public internal(set) var sender: SenderStatistics
+    /// The stream that leaves.
+    public internal(set) var stream: RTPRewriter
+    /// Incoming payload types that are passed on: sound, all in one clock.
+    public let payloadTypes: PayloadTypeSet
+    /// The payload type and the octets of payload of the last packet.
+    public internal(set) var last: (payloadType: UInt8, octets: Int)?
+    /// Packets since the legs started.
+    var received: PacketTimes, sent: PacketTimes
+    /// No packet came yet: the next one in the sequence is waited for, since others may wait in the socket still.
+    private var isFresh = true
+    /// A packet came that was not ordinary: all that follow it are left alone, too, so that they stay in order.
+    public private(set) var isHeld = false
+
+    init(
+        receiver: ReceiverStatistics, sender: SenderStatistics, stream: RTPRewriter, payloadTypes: PayloadTypeSet,
+        received: PacketTimes, sent: PacketTimes
+    ) {
+        (self.receiver, self.sender, self.stream) = (receiver, sender, stream)
+        (self.payloadTypes, self.received, self.sent) = (payloadTypes, received, sent)
+    }
+
+    /// Makes a packet ready to leave, in place, and counts it both ways. False for one that is not ordinary: it is unchanged, and is to
+    /// reach the socket.
+    public mutating func pass(_ packet: UnsafeMutableRawBufferPointer, at now: Instant) -> Bool {
+        let bytes = UnsafeRawBufferPointer(packet)
+        guard !isHeld, MediaPacketKind(bytes) == .rtp, let header = try? RTPHeader(parsing: bytes) else { return false }
+        guard payloadTypes.contains(header.payloadType), stream.goesOn(with: header, at: now),
+            !isFresh || stream.isNext(header), stream.rewrite(packet, header, at: now) == .rewritten
+        else {
+            isHeld = true
+            return false
+        }
+        isFresh = false
+        receiver.receive(header, at: now)
+        received.note(now)
+        let timestamp = UInt32(bigEndian: packet.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+        let sequence = UInt16(bigEndian: packet.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        sender.sent(timestamp, sequence: sequence, octets: header.payloadCount, at: now)
+        sent.note(now)
+        last = (header.payloadType, header.payloadCount)
+        return true
+    }
+}
+
+/// A relay without a kernel, for rehearsals and tests: who delivers packets asks it first.
+public final class MemoryRelay: PacketRelay {
+    /// A way in: the address that packets come to, and the one that they come from.
+    private struct Entrance: Hashable { var local: SocketAddress, remote: SocketAddress }
+
+    private var armed: [Entrance: (route: RelayRoute, stream: RelayedStream)] = [:]
+    /// Packets that were passed on.
+    public private(set) var passed = 0
+    /// Packets of armed routes that were left alone.
+    public private(set) var left = 0
+
+    /// Nothing is armed.
+    public init() {}
+
+    /// Routes that are armed.
+    public var count: Int { armed.count }
+
+    public func arm(_ route: RelayRoute, _ stream: RelayedStream) -> Bool {
+        armed[Entrance(local: route.local, remote: route.remote)] = (route, stream)
+        return true
+    }
+
+    public func read(_ route: RelayRoute) -> RelayedStream? { armed[Entrance(local: route.local, remote: route.remote)]?.stream }
+
+    public func disarm(_ route: RelayRoute) -> RelayedStream? {
+        armed.removeValue(forKey: Entrance(local: route.local, remote: route.remote))?.stream
+    }
+
+    /// Passes on a datagram that arrives; the datagram that leaves instead, with its two ends; nil for one that is to reach the socket.
+    public func pass(
+        _ bytes: [UInt8], from remote: SocketAddress, to local: SocketAddress, at now: Instant
+    ) -> (bytes: [UInt8], from: SocketAddress, to: SocketAddress)? {
+        let entrance = Entrance(local: local, remote: remote)
+        guard let route = armed[entrance]?.route else { return nil }
+        var packet = bytes
+        guard packet.withUnsafeMutableBytes({ armed[entrance]?.stream.pass($0, at: now) }) == true else {
+            left += 1
+            return nil
+        }
+        passed += 1
+        return (packet, route.nextLocal, route.nextRemote)
+    }
+}

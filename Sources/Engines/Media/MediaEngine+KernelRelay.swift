@@ -1,0 +1,67 @@
+import Primitives
+import RTP
+
+// Directions of bridges that a relay has: when one goes there, what is asked of it meanwhile, and when it comes back.
+extension MediaEngine {
+    /// The reason why a direction comes back.
+    enum RelayEnd { case packet, change, stop }
+
+    /// Notes that a packet was passed on, and hands the direction over when enough were ordinary.
+    ///
+    /// - Parameter isNext: the packet had the next number of a stream that went on.
+    func relayed(_ header: RTPHeader, isNext: Bool, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {
+        guard isNext else { return leg.relay.ordinary = 0 }
+        leg.relay.ordinary += 1
+        guard leg.relay.ordinary >= LegRelay.leastOrdinary, now >= leg.relay.earliest, let relay = packetRelay,
+            let route = leg.route(over: other), let types = leg.soundTypes(for: header, over: other)
+        else { return }
+        let stream = RelayedStream(
+            receiver: leg.rtcp.receiver, sender: other.rtcp.sender, stream: other.stream, payloadTypes: types,
+            received: leg.packets.received, sent: other.packets.sent)
+        guard relay.arm(route, stream) else { return leg.relay.earliest = now + LegRelay.rest }
+        leg.relay.route = route
+        relayCounts.armed += 1
+        relayCounts.armings += 1
+    }
+
+    /// Takes back both directions of a leg's bridge: something about it is about to change.
+    func takeBack(_ leg: MediaLeg, for end: RelayEnd, at now: Instant) {
+        takeIncoming(of: leg, for: end, at: now)
+        if let partner = leg.partner { takeIncoming(of: partner, for: end, at: now) }
+    }
+
+    /// Takes back the direction that a leg receives.
+    func takeIncoming(of leg: MediaLeg, for end: RelayEnd, at now: Instant) {
+        guard let route = leg.relay.route.take() else { return }
+        if let stream = packetRelay?.disarm(route) { settle(stream, leg) }
+        (leg.relay.ordinary, leg.relay.earliest) = (0, now + LegRelay.rest)
+        relayCounts.armed -= 1
+        switch end {
+        case .packet: relayCounts.takenForPacket += 1
+        case .change: relayCounts.takenForChange += 1
+        case .stop: relayCounts.takenForStop += 1
+        }
+    }
+
+    /// Brings the figures of a leg up to date, of what comes and of what leaves.
+    func refresh(_ leg: MediaLeg) {
+        guard let relay = packetRelay else { return }
+        for end in [leg, leg.partner].compactMap(\.self) {
+            if let route = end.relay.route, let stream = relay.read(route) { settle(stream, end) }
+        }
+    }
+
+    /// The direction that `leg` receives is as the relay has it.
+    private func settle(_ relayed: RelayedStream, _ leg: MediaLeg) {
+        if relayed.received.count > leg.packets.received.count { leg.liveness.isSilent = false }
+        leg.rtcp.receiver.goOn(as: relayed.receiver)
+        leg.packets.received = relayed.received
+        if let last = relayed.last, case .audio(let codec) = leg.role(of: last.payloadType) {
+            leg.hearing.goOn(lastPayload: last.octets, codec: codec)
+        }
+        guard let partner = leg.partner else { return }
+        partner.stream = relayed.stream
+        partner.rtcp.sender.goOn(as: relayed.sender)
+        partner.packets.sent = relayed.sent
+    }
+}
