@@ -15,7 +15,7 @@ extension MediaEngine {
         guard leg.relay.ordinary >= LegRelay.leastOrdinary, now >= leg.relay.earliest, let relay = packetRelay,
             let route = leg.route(over: other), let types = leg.soundTypes(for: header, over: other)
         else { return }
-        let stream = RelayedStream(
+        let stream = RelayedDirection(
             receiver: leg.rtcp.receiver, sender: other.rtcp.sender, stream: other.stream, payloadTypes: types,
             received: leg.packets.received, sent: other.packets.sent)
         guard relay.arm(route, stream) else { return leg.relay.earliest = now + LegRelay.rest }
@@ -52,7 +52,7 @@ extension MediaEngine {
     }
 
     /// The direction that `leg` receives is as the relay has it.
-    private func settle(_ relayed: RelayedStream, _ leg: MediaLeg) {
+    private func settle(_ relayed: RelayedDirection, _ leg: MediaLeg) {
         if relayed.received.count > leg.packets.received.count { leg.liveness.isSilent = false }
         leg.rtcp.receiver.goOn(as: relayed.receiver)
         leg.packets.received = relayed.received

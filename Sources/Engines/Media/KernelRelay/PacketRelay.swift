@@ -8,13 +8,13 @@ import RTP
 /// Called on media lanes; one relay may serve several.
 public protocol PacketRelay: AnyObject {
     /// Passes on from now on what comes this way. False where it cannot: then all goes on as before.
-    func arm(_ route: RelayRoute, _ stream: RelayedStream) -> Bool
+    func arm(_ route: RelayRoute, _ stream: RelayedDirection) -> Bool
 
     /// The stream as it stands; nil for a route that is not armed.
-    func read(_ route: RelayRoute) -> RelayedStream?
+    func read(_ route: RelayRoute) -> RelayedDirection?
 
     /// Ends it. When this has returned nothing more is passed on. Nil for a route that is not armed.
-    func disarm(_ route: RelayRoute) -> RelayedStream?
+    func disarm(_ route: RelayRoute) -> RelayedDirection?
 }
 
 /// The way of one direction of a bridge. Routes of one relay differ in where their packets come from and go to.
@@ -33,7 +33,7 @@ public struct RelayRoute: Hashable, Sendable {
 /// One direction of a bridge while a relay has it: what is counted of the packets that come, and the stream that they leave in.
 ///
 /// The figures are those that the leg would have: the same rules count them.
-public struct RelayedStream: Sendable {
+public struct RelayedDirection: Sendable {
     /// Statistics of the packets that come.
     public internal(set) var receiver: ReceiverStatistics
     /// Statistics of the packets that leave.
@@ -87,7 +87,7 @@ public final class MemoryRelay: PacketRelay {
     /// A way in: the address that packets come to, and the one that they come from.
     private struct Entrance: Hashable { var local: SocketAddress, remote: SocketAddress }
 
-    private var armed: [Entrance: (route: RelayRoute, stream: RelayedStream)] = [:]
+    private var armed: [Entrance: (route: RelayRoute, stream: RelayedDirection)] = [:]
     /// Packets that were passed on.
     public private(set) var passed = 0
     /// Packets of armed routes that were left alone.
@@ -99,14 +99,14 @@ public final class MemoryRelay: PacketRelay {
     /// Routes that are armed.
     public var count: Int { armed.count }
 
-    public func arm(_ route: RelayRoute, _ stream: RelayedStream) -> Bool {
+    public func arm(_ route: RelayRoute, _ stream: RelayedDirection) -> Bool {
         armed[Entrance(local: route.local, remote: route.remote)] = (route, stream)
         return true
     }
 
-    public func read(_ route: RelayRoute) -> RelayedStream? { armed[Entrance(local: route.local, remote: route.remote)]?.stream }
+    public func read(_ route: RelayRoute) -> RelayedDirection? { armed[Entrance(local: route.local, remote: route.remote)]?.stream }
 
-    public func disarm(_ route: RelayRoute) -> RelayedStream? {
+    public func disarm(_ route: RelayRoute) -> RelayedDirection? {
         armed.removeValue(forKey: Entrance(local: route.local, remote: route.remote))?.stream
     }
 
