@@ -74,6 +74,7 @@ let package = Package(
     targets: [
         .target(name: "CLinux", path: "Sources/System/CLinux"),
         .target(name: "CPostgres", path: "Sources/System/CPostgres"),
+        .target(name: "CUnicodeData", path: "Sources/System/CUnicodeData", exclude: ["small_icu.py"]),
         .systemLibrary(name: "COpenSSL", path: "Sources/System/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCAres", path: "Sources/System/CCAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "COpus", path: "Sources/System/COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
@@ -197,7 +198,8 @@ let package = Package(
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "CallJournal", "CallKit", "Calls", "Console", "Gateway", "HTTP", "HookswitchClient", "Media", "Primitives", "RTP",
+                "Audio", "CUnicodeData", "CallJournal", "CallKit", "Calls", "Console", "Gateway", "HTTP", "HookswitchClient", "Media",
+                "Primitives", "RTP",
                 "Runtime", "SDP", "SIP", "Store", "Streaming", "UserAgent",
                 "Workbench", .argumentParser, .log, .yams,
             ], path: "Sources/Tools/hookswitch", swiftSettings: strict),
