@@ -11,7 +11,9 @@ import Testing
             "PushKit": 0, "SystemConfiguration": 0, "UserNotifications": 0, "AVFAudio": 1, "CallKit": 1, "UIKit": 1, "AVKit": 2,
             "HookswitchSwiftUI": 2, "LiveCommunicationKit": 2,
         ],
-        "System": ["CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "CPostgres": 0, "CWslay": 0, "CZlib": 0, "Runtime": 2],
+        "System": [
+            "CCAres": 0, "CKernelRelay": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "CPostgres": 0, "CWslay": 0, "CZlib": 0, "Runtime": 2,
+        ],
         "Engines": ["CallJournal": 2, "UserAgent": 3, "Media": 3],
         "Client": ["HookswitchClient": 3],
         "Calls": ["Calls": 4],
