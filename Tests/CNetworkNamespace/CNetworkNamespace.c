@@ -7,11 +7,9 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -39,22 +37,27 @@ int network_namespace_sum_in_software(const char *interface) {
     return result;
 }
 
-/// Forks; the child sends a number, and goes on to sleep where that is not negative. It is a copy of a process of many threads: system calls only.
+/// Forks; the child sends a number, and lives on where that is not negative, until this process is gone: then nobody holds the other end of
+/// its second pipe. It is a copy of a process of many threads: system calls only.
 static pid_t fork_with(int (*work)(uint32_t), uint32_t argument, int *result) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
-    pid_t parent = getpid(), child = fork();
+    int ends[2], life[2];
+    if (pipe2(ends, O_CLOEXEC) != 0 || pipe2(life, O_CLOEXEC) != 0) return -errno;
+    pid_t child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        int told = getppid() == parent ? work(argument) : -ESRCH;
-        if (write(ends[1], &told, sizeof told) != sizeof told || told < 0) _exit(0);
-        for (;;) pause();
+        close(life[1]);
+        int told = work(argument);
+        if (write(ends[1], &told, sizeof told) == sizeof told && told >= 0) read(life[0], &told, sizeof told);
+        _exit(0);
     }
+    close(life[0]);
     close(ends[1]);
     *result = -EIO;
     if (child > 0 && read(ends[0], result, sizeof *result) != sizeof *result) *result = -EIO;
     close(ends[0]);
-    if (child > 0 && *result < 0) waitpid(child, 0, 0);
+    if (child > 0 && *result < 0) {
+        waitpid(child, 0, 0);
+        close(life[1]);
+    }
     return child < 0 ? -errno : child;
 }
 

@@ -9,7 +9,8 @@ struct FarEnd {
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
-        (sequence, timestamp) = (UInt16(truncatingIfNeeded: random.next()), UInt32(truncatingIfNeeded: random.next()))
+        // Numbers wrap early.
+        (sequence, timestamp) = (65_500, UInt32(truncatingIfNeeded: random.next()))
     }
 
     mutating func chance(_ one: Int, of all: Int) -> Bool { Int.random(in: 0..<all, using: &random) < one }
@@ -32,7 +33,8 @@ struct FarEnd {
         case 59..<69: return late(number(1...12))
         case 69..<71: return late(number(30...110))
         case 71..<75: return late(0)
-        case 75..<77: return next(number(-32_768...32_767))
+        case 75: return next(number(-32_768...32_767))
+        case 76: return next(65_500 - Int(sequence))
         case 77..<79: return packet(sequence &+ 1, timestamp, ssrc: UInt32(number(0...1)) + 5)
         case 79..<82: return clockChange()
         case 82..<94: return otherType()

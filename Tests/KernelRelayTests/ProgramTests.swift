@@ -1,7 +1,9 @@
-import Media
+import CKernelRelay
 import Primitives
 import RTP
 import Testing
+
+@testable import Media
 
 /// The program itself on frames that are made: nothing is sent.
 @Suite(.enabled(if: Permission.isThere, "\(Permission.refusal ?? "")")) struct ProgramTests {
@@ -218,6 +220,24 @@ import Testing
             #expect(try (device.run(frame.bytes).frame == frame.bytes) == (age > .seconds(5)))
             #expect(device.take(direction.key)?.hold == (age > .seconds(5) ? .overdue : nil))
         }
+    }
+
+    /// As where the memory of an entry was given to another one between the look-up and the sending.
+    @Test(arguments: [false, true]) func `a packet leaves by its own entry's route only`(isOther: Bool) throws {
+        let direction = try Self.started(.v4), frame = direction.incoming(Self.shapes[0]).bytes, key = direction.key.kernel
+        var relay = kernel_relay(), its = key, run = kernel_relay_run(), result = [UInt8](repeating: 0, count: 400)
+        try #require(kernel_relay_open(&relay, 4) == 0)
+        defer { kernel_relay_close(&relay) }
+        try #require(kernel_relay_renew([relay], Instant.kernelNow.nanoseconds) == 0)
+        if isOther { its.remote_port = 1 }
+        try #require(kernel_relay_arm([relay], [key], [direction.entry().kernel(for: its)]) == 0)
+        frame.withUnsafeBytes { bytes in
+            result.withUnsafeMutableBytes { room in
+                (run.frame, run.size, run.result, run.result_size) = (bytes.baseAddress, UInt32(bytes.count), room.baseAddress, 400)
+                #expect(kernel_relay_try([relay], &run) == 0)
+            }
+        }
+        #expect((Array(result[..<frame.count]) == frame) == isOther)
     }
 
     @Test func `directions are read one by one and all together`() throws {
