@@ -72,6 +72,8 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
+        // The program is compiled by scripts/kernel-relay; what that makes is included.
+        .target(name: "CKernelRelay", path: "Sources/System/CKernelRelay", exclude: ["program", "relay.inc"]),
         .target(name: "CLinux", path: "Sources/System/CLinux"),
         .target(name: "CPostgres", path: "Sources/System/CPostgres"),
         .target(name: "CUnicodeData", path: "Sources/System/CUnicodeData", exclude: ["small_icu.py"]),
@@ -128,8 +130,8 @@ let package = Package(
             name: "UserAgent", dependencies: ["HTTP", "Primitives", "Runtime", "SIP"], path: "Sources/Engines/UserAgent",
             swiftSettings: strict),
         .target(
-            name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], path: "Sources/Engines/Media",
-            swiftSettings: strict),
+            name: "Media", dependencies: ["Audio", "CKernelRelay", "CLinux", "Primitives", "RTP", "Runtime", "SDP"],
+            path: "Sources/Engines/Media", swiftSettings: strict),
 
         .target(
             name: "CallJournal", dependencies: ["CallKit", "Primitives", "SDP", "SIP"], path: "Sources/Engines/CallJournal",
@@ -290,6 +292,10 @@ let package = Package(
         tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
+        .target(name: "CNetworkNamespace", dependencies: ["CKernelRelay"], path: "Tests/CNetworkNamespace"),
+        .testTarget(
+            name: "KernelRelayTests", dependencies: ["CKernelRelay", "CNetworkNamespace", "Media", "Primitives", "RTP"],
+            swiftSettings: strict),
         tests("CallJournal", ["CallKit", "SDP", "SIP"]),
         tests("Calls", ["CallKit", "SIP"]),
         tests(

@@ -12,7 +12,9 @@ import Testing
             "HookswitchSwiftUI": 2, "LiveCommunicationKit": 2,
         ],
         "System": [
-            "CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "CPostgres": 0, "CUnicodeData": 0, "CWslay": 0, "CZlib": 0, "Runtime": 2,
+            "CCAres": 0, "CKernelRelay": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "CPostgres": 0, "CUnicodeData": 0, "CWslay": 0,
+            "CZlib": 0,
+            "Runtime": 2,
         ],
         "Engines": ["CallJournal": 2, "UserAgent": 3, "Media": 3],
         "Client": ["HookswitchClient": 3],

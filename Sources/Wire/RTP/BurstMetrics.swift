@@ -6,10 +6,10 @@ public struct BurstMetrics: Hashable, Sendable {
 
     /// Packets since the last loss, and losses of the burst that is under way.
     @usableFromInline var since: Int64 = 0, run: Int64 = 0
-    private var c11: Int64 = 0, c13: Int64 = 0, c14: Int64 = 0, c22: Int64 = 0, c23: Int64 = 0, c33: Int64 = 0
+    var c11: Int64 = 0, c13: Int64 = 0, c14: Int64 = 0, c22: Int64 = 0, c23: Int64 = 0, c33: Int64 = 0
     /// Stretches of losses without a packet between, and the losses in them.
-    private var stretches: Int64 = 0, losses: Int64 = 0
-    private var packets: Int64 = 0
+    var stretches: Int64 = 0, losses: Int64 = 0
+    var packets: Int64 = 0
 
     /// Nothing has come yet.
     public init() {}

@@ -9,10 +9,16 @@ public struct Histogram<Count: FixedWidthInteger & UnsignedInteger & Sendable>: 
     public private(set) var count: UInt64 = 0
     /// The greatest of them, exact.
     public private(set) var greatest: UInt32 = 0
-    private var counts = InlineArray<68, Count>(repeating: 0)
+    /// The values of each step.
+    public private(set) var counts = InlineArray<68, Count>(repeating: 0)
 
     /// No values.
     public init() {}
+
+    /// What was noted elsewhere, in the same steps.
+    public init(count: UInt64, greatest: UInt32, counts: InlineArray<68, Count>) {
+        (self.count, self.greatest, self.counts) = (count, greatest, counts)
+    }
 
     /// Counts a value. One whose step is full is not counted.
     public mutating func note(_ value: UInt32) {

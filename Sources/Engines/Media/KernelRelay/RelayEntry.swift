@@ -1,0 +1,125 @@
+import Primitives
+import RTP
+
+/// One direction that is relayed in the kernel: where its packets go, where its stream stands, and what was not relayed.
+public struct RelayEntry: Hashable, Sendable {
+    /// Where packets go, and which; fixed while the entry is armed.
+    public struct Plan: Hashable, Sendable {
+        /// The addresses of the packets that leave, of the family of those that come.
+        public var source: SocketAddress, destination: SocketAddress
+        /// The index of the interface by which they leave; nil where both ends are of this machine: they go up its own stack.
+        public var interface: UInt32?
+        /// The TOS byte of IPv4, or the traffic class of IPv6.
+        public var trafficClass: UInt8 = 0
+        /// What becomes of each payload type.
+        public var types: RelayTypes
+        /// Ticks by which timestamps may differ from the time that passed before they count as a new base.
+        public var tolerance: UInt32
+        /// Packets in a second: what is more is dropped. Nil: no limit.
+        public var rateLimit: UInt32?
+        /// Bytes of an IP packet that the outgoing interface takes; nil: no limit.
+        public var longest: UInt32?
+        /// For the caller alone.
+        public var token: UInt64 = 0
+
+        /// Packets that leave from `source` to `destination`; timestamps may differ by the ten seconds that `RTPRewriter` allows.
+        public init(source: SocketAddress, destination: SocketAddress, interface: UInt32?, types: RelayTypes, clockRate: UInt32) {
+            (self.source, self.destination, self.interface, self.types) = (source, destination, interface, types)
+            tolerance = clockRate &* 10
+        }
+    }
+
+    /// Why the kernel relays no more of it: user space takes it back, and goes on with the packet that comes up.
+    public enum Hold: UInt8, Hashable, Sendable {
+        /// Another SSRC; or not the very next number after arming, so that packets may wait in the socket.
+        case ssrc = 1, fresh
+        /// A step in the sequence that is not believed at once, a packet from before the source's first, or a new base of timestamps.
+        case sequence, stale, timestamp
+        /// Longer than the outgoing interface takes.
+        case length
+        /// `renew` was not called for five seconds.
+        case overdue
+        /// The kernel did not change the checksum: before 6.16 that of IPv6.
+        case checksum
+    }
+
+    /// Packets that were not relayed.
+    public struct Left: Hashable, Sendable {
+        /// Passed up: while it was held with the packet that held it, RTCP, unknown payload types, types that go up, and damaged ones.
+        public var held: UInt64 = 0, control: UInt64 = 0, unknown: UInt64 = 0, up: UInt64 = 0, malformed: UInt64 = 0
+        /// Dropped: above the rate limit, and for want of memory.
+        public var overRate: UInt64 = 0, failed: UInt64 = 0
+
+        /// None.
+        public init() {}
+    }
+
+    /// Where packets go.
+    public var plan: Plan
+    /// Where the stream stands.
+    public var stream: RelayedStream
+    /// The very next sequence number has not come yet: any other one holds the entry.
+    public var isFresh = true
+    /// Nil while it relays.
+    public var hold: Hold?
+    /// Packets that came late.
+    public var late: UInt64 = 0
+    /// Packets that were not relayed.
+    public var left = Left()
+
+    /// A direction that nothing has come for yet.
+    public init(plan: Plan, stream: RelayedStream) { (self.plan, self.stream) = (plan, stream) }
+}
+
+/// What becomes of each payload type that comes.
+public struct RelayTypes: Hashable, Sendable {
+    /// The fate of a payload type.
+    public enum Fate: Hashable, Sendable {
+        /// It leaves with this number. The timestamp of one that is not timed says nothing about jitter (telephone-event).
+        case relayed(as: UInt8, timed: Bool)
+        /// It is passed up, and holds its place in the sequence. An unknown one may have another SSRC; one of a type that user space reads
+        /// holds the entry then.
+        case up(isKnown: Bool)
+    }
+
+    static let unknown: UInt8 = 0x40, up: UInt8 = 0x41, untimed: UInt8 = 0x80
+    var table = InlineArray<128, UInt8>(repeating: Self.unknown)
+
+    /// All are unknown.
+    public init() {}
+
+    init(table: InlineArray<128, UInt8>) { self.table = table }
+
+    /// The types of a map; all others are unknown.
+    public init(_ map: PayloadTypeMap, untimed: PayloadTypeSet = []) {
+        for type in UInt8(0)..<128 where !Self.isControl(type) {
+            if let number = map[type], !Self.isControl(number) { self[type] = .relayed(as: number, timed: !untimed.contains(type)) }
+        }
+    }
+
+    /// Payload types 64 to 95 are those of RTCP beside RTP (RFC 5761 §4): they and numbers among them are not relayed.
+    private static func isControl(_ type: UInt8) -> Bool { type & 0x60 == 0x40 }
+
+    /// The type must be below 128, and neither it nor the number of one that is relayed may be one of RTCP.
+    public subscript(_ type: UInt8) -> Fate {
+        get {
+            let mark = table[Int(type)]
+            guard !Self.isControl(mark) else { return .up(isKnown: mark == Self.up) }
+            return .relayed(as: mark & 0x7F, timed: mark & Self.untimed == 0)
+        }
+        set {
+            switch newValue {
+            case .relayed(let number, let timed):
+                precondition(number < 128 && !Self.isControl(number) && !Self.isControl(type), "RTCP is not relayed")
+                table[Int(type)] = number | (timed ? 0 : Self.untimed)
+            case .up(let isKnown): table[Int(type)] = isKnown ? Self.up : Self.unknown
+            }
+        }
+    }
+
+    public static func == (one: Self, other: Self) -> Bool { (0..<128).allSatisfy { one.table[$0] == other.table[$0] } }
+
+    public func hash(into hasher: inout Hasher) {
+        for index in 0..<128 { hasher.combine(table[index]) }
+    }
+}
