@@ -79,11 +79,11 @@ import UserNotifications
     }
 
     @Test func `the path to the network is there, and its observer hears so once`() async {
-        let monitor = NWPathMonitor(), queue = DispatchQueue(label: "NeighbourTests")
+        let monitor = NWPathMonitor()
         let path = await withCheckedContinuation { (heard: CheckedContinuation<NWPath, Never>) in
             monitor.pathUpdateHandler = { heard.resume(returning: $0) }
-            monitor.start(queue: queue)
-            monitor.start(queue: queue)
+            monitor.start(queue: .global())
+            monitor.start(queue: .global())
         }
         #expect(path.status == .satisfied && path == monitor.currentPath && !path.isExpensive && !path.isConstrained)
         #expect(path.usesInterfaceType(.wiredEthernet) && !path.usesInterfaceType(.cellular))
