@@ -16,12 +16,12 @@ let asXcodeSets: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-/// Apple's names. Other packages ask whether they can import `Combine`, `os`, `SwiftUI` or `ObjectiveC`, and take Apple's when they can:
-/// these have names of their own here.
+/// Apple's names. Other packages ask whether they can import `Combine`, `Network`, `os`, `SwiftUI` or `ObjectiveC`, and take Apple's when
+/// they can: these have names of their own here.
 let appleModules = [
     "CallKit", "LiveCommunicationKit", "AVFoundation", "PushKit", "Intents", "UIKit", "AVFAudio", "AVKit", "AudioToolbox",
     "SystemConfiguration", "UserNotifications",
-    "HookswitchCombine", "HookswitchOS", "HookswitchObjectiveC", "HookswitchSwiftUI",
+    "HookswitchCombine", "HookswitchNetwork", "HookswitchOS", "HookswitchObjectiveC", "HookswitchSwiftUI", "_Testing_UIKit",
 ]
 
 extension Target.Dependency {
@@ -96,6 +96,7 @@ let package = Package(
         .target(name: "Intents", path: "Sources/Apple/Intents", swiftSettings: strict),
         .target(name: "AudioToolbox", path: "Sources/Apple/AudioToolbox", swiftSettings: strict),
         .target(name: "HookswitchCombine", path: "Sources/Apple/HookswitchCombine", swiftSettings: strict),
+        .target(name: "HookswitchNetwork", path: "Sources/Apple/HookswitchNetwork", swiftSettings: strict),
         .target(name: "HookswitchOS", path: "Sources/Apple/HookswitchOS", swiftSettings: strict),
         // In Swift 6 mode a selector's method would have to be Sendable, which a method of an app's class is not.
         .target(
@@ -104,8 +105,10 @@ let package = Package(
         .target(name: "SystemConfiguration", path: "Sources/Apple/SystemConfiguration", swiftSettings: strict),
         .target(name: "UserNotifications", path: "Sources/Apple/UserNotifications", swiftSettings: strict),
         .target(name: "AVFAudio", dependencies: ["AVFoundation"], path: "Sources/Apple/AVFAudio", swiftSettings: strict),
+        // Swift looks for it where a test imports both `Testing` and `UIKit`. UIKit depends on it so that it is built before any such test.
+        .target(name: "_Testing_UIKit", path: "Sources/Apple/_Testing_UIKit", swiftSettings: strict),
         .target(
-            name: "UIKit", dependencies: ["AVFoundation", "HookswitchObjectiveC", "Intents"], path: "Sources/Apple/UIKit",
+            name: "UIKit", dependencies: ["AVFoundation", "HookswitchObjectiveC", "Intents", "_Testing_UIKit"], path: "Sources/Apple/UIKit",
             swiftSettings: strict),
         .target(name: "AVKit", dependencies: ["AVFoundation", "UIKit"], path: "Sources/Apple/AVKit", swiftSettings: strict),
         .target(

@@ -28,7 +28,8 @@ import Testing
             "do {} catch                      { let error = error as NSError; _ = error; log(error) }"
         ),
         ("if let bad = error as? NSError {}", "if let bad = error as NSError? {}"), ("view as? NSObject", "view as? NSObject"),
-        ("import os.log", "import HookswitchOS"), ("import UIKit.UIGestureRecognizer", "import UIKit"),
+        ("import os.log", "import HookswitchOS"), ("import Network", "import HookswitchNetwork"),
+        ("import UIKit.UIGestureRecognizer", "import UIKit"),
         ("import class UIKit.UIImage", "import class UIKit.UIImage"),
         (
             "import Combine\nvar all: Set<Combine.AnyCancellable>",

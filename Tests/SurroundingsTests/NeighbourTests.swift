@@ -1,6 +1,7 @@
 import AVFAudio
 import AudioToolbox
 import Foundation
+import HookswitchNetwork
 import Intents
 import SystemConfiguration
 import Testing
@@ -75,5 +76,59 @@ import UserNotifications
         var flags = SCNetworkReachabilityFlags(), sound: SystemSoundID = 0
         #expect(SCNetworkReachabilityGetFlags(SCNetworkReachabilityCreateWithName(nil, "example.com")!, &flags) && flags == .reachable)
         #expect(AudioServicesCreateSystemSoundID(NSURL(fileURLWithPath: "/a.caf"), &sound) == 0 && sound == 1)
+    }
+
+    @Test func `the path to the network is there, and its observer hears so once`() async {
+        let monitor = NWPathMonitor()
+        let path = await withCheckedContinuation { (heard: CheckedContinuation<NWPath, Never>) in
+            monitor.pathUpdateHandler = { heard.resume(returning: $0) }
+            monitor.start(queue: .global())
+            monitor.start(queue: .global())
+        }
+        #expect(path.status == .satisfied && path == monitor.currentPath && !path.isExpensive && !path.isConstrained)
+        #expect(path.usesInterfaceType(.wiredEthernet) && !path.usesInterfaceType(.cellular))
+        monitor.cancel()
+        #expect(monitor.pathUpdateHandler == nil)
+    }
+
+    @Test func `the app's categories of notifications are those that it set`() async {
+        let center = UNUserNotificationCenter.current()
+        let missed = UNNotificationCategory(identifier: "missed", actions: [], intentIdentifiers: [], options: [])
+        center.setNotificationCategories([missed])
+        let categories = await withCheckedContinuation { heard in center.getNotificationCategories { heard.resume(returning: $0) } }
+        #expect(categories == [missed])
+        #expect(await center.notificationCategories() == [missed])
+        #expect(await center.notificationSettings().alertSetting == .enabled)
+        #expect(await center.deliveredNotifications().isEmpty)
+        center.setNotificationCategories([])
+    }
+
+    @Test func `an app hears of its own wish to mute`() throws {
+        let app = AVAudioApplication.shared
+        nonisolated(unsafe) var heard: [Bool?] = []
+        let token = NotificationCenter.default.addObserver(
+            forName: AVAudioApplication.inputMuteStateChangeNotification, object: app, queue: nil
+        ) { heard.append($0.userInfo?[AVAudioApplication.muteStateKey] as? Bool) }
+        try app.setInputMuted(true)
+        try app.setInputMuted(true)
+        #expect(app.isInputMuted && heard == [true])
+        try app.setInputMuted(false)
+        #expect(heard == [true, false])
+        NotificationCenter.default.removeObserver(token)
+    }
+
+    @Test func `wishes of call code that have no effect here are taken`() async throws {
+        let session = AVAudioSession.sharedInstance(), camera = AVCaptureSession(), output = AVCaptureVideoDataOutput()
+        try session.setAllowHapticsAndSystemSoundsDuringRecording(true)
+        try session.setPrefersNoInterruptionsFromSystemAlerts(true)
+        try session.setPreferredInputNumberOfChannels(2)
+        #expect(session.inputNumberOfChannels == 1 && session.promptStyle == .normal)
+        camera.addOutput(output)
+        camera.removeOutput(output)
+        #expect(camera.outputs.isEmpty && !camera.isMultitaskingCameraAccessSupported)
+        #expect(kAudioServicesNoError == noErr && AVFileType.wav.rawValue == "com.microsoft.waveform-audio")
+        #expect(INPersonHandle(value: "1001", type: .phoneNumber, label: .work).label == .work)
+        let siri = await withCheckedContinuation { heard in INPreferences.requestSiriAuthorization { heard.resume(returning: $0) } }
+        #expect(siri == .authorized)
     }
 }

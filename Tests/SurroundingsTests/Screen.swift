@@ -1,6 +1,6 @@
 import UIKit
 
-// Swift's `Testing` and `UIKit` in one file need an overlay that Linux does not have: what tests do with views stands here.
+// What tests do with views, as call code has it.
 
 /// An app's controller, as call code has it.
 final class CallController: UIViewController, UITextFieldDelegate {

@@ -1,4 +1,6 @@
+import HookswitchSwiftUI
 import Testing
+import UIKit
 
 @Suite @MainActor struct ScreenTests {
     @Test func `an outlet has a stand-in of its class`() {
@@ -35,5 +37,18 @@ import Testing
     @Test func `an image literal is an image even without its file`() {
         let literal = Screen.literal()
         #expect(literal.0 && literal.1)
+    }
+
+    @Test func `a test imports Testing and UIKit together`() { #expect(UIDevice.current.systemName == "iOS") }
+
+    @Test func `the clipboard is the process's own, and an animation is over at once`() {
+        UIPasteboard.general.url = URL(string: "tel:1001")
+        #expect(UIPasteboard.general.string == "tel:1001" && UIPasteboard.general.hasStrings)
+        UIPasteboard.general.string = nil
+        #expect(UIPasteboard.general.url == nil)
+        #expect(withAnimation(.easeIn(duration: 1)) { 7 } == 7)
+        UIImpactFeedbackGenerator(style: .medium).impactOccurred()
+        UINotificationFeedbackGenerator().notificationOccurred(.success)
+        UISelectionFeedbackGenerator().selectionChanged()
     }
 }

@@ -10,7 +10,26 @@ open class AVAudioApplication: NSObject, @unchecked Sendable {
 
     public static let shared = AVAudioApplication()
 
+    /// Posted by `setInputMuted` when the state changes, with the new one under `muteStateKey`.
+    public static let inputMuteStateChangeNotification = Notification.Name("AVAudioApplicationInputMuteStateChangeNotification")
+    public static let muteStateKey = "AVAudioApplicationMuteStateKey"
+
+    private let lock = NSLock()
+    private var isMuted = false
     override init() { super.init() }
+
+    /// The app's wish alone: a call is muted by `CXSetMutedCallAction`.
+    public var isInputMuted: Bool { lock.withLock { isMuted } }
+
+    open func setInputMuted(_ muted: Bool) throws {
+        let isNew = lock.withLock {
+            defer { isMuted = muted }
+            return isMuted != muted
+        }
+        guard isNew else { return }
+        NotificationCenter.default.post(
+            name: Self.inputMuteStateChangeNotification, object: self, userInfo: [Self.muteStateKey: muted])
+    }
 
     public var recordPermission: recordPermission { .granted }
 

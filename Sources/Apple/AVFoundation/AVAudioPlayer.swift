@@ -55,3 +55,13 @@ extension AVAudioPlayerDelegate {
     public func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool) {}
     public func audioPlayerDecodeErrorDidOccur(_ player: AVAudioPlayer, error: (any Error)?) {}
 }
+
+/// The type of a sound file, by its uniform type identifier.
+public struct AVFileType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let wav = AVFileType(rawValue: "com.microsoft.waveform-audio"), aiff = AVFileType(rawValue: "public.aiff-audio")
+    public static let caf = AVFileType(rawValue: "com.apple.coreaudio-format"), m4a = AVFileType(rawValue: "com.apple.m4a-audio")
+    public static let mp3 = AVFileType(rawValue: "public.mp3"), mp4 = AVFileType(rawValue: "public.mpeg-4")
+}

@@ -20,6 +20,22 @@ extension AVAudioSession {
     public var isOtherAudioPlaying: Bool { false }
     public var secondaryAudioShouldBeSilencedHint: Bool { false }
 
+    /// No prompt speaks beside a call here.
+    public var promptStyle: PromptStyle { .normal }
+
+    /// Nothing but the call sounds, and nothing interrupts it: these wishes have no effect.
+    public func setAllowHapticsAndSystemSoundsDuringRecording(_ isAllowed: Bool) throws {}
+    public func setPrefersNoInterruptionsFromSystemAlerts(_ isPreferred: Bool) throws {}
+    /// The number is one, whatever the app prefers.
+    public func setPreferredInputNumberOfChannels(_ count: Int) throws {}
+    public func setPreferredOutputNumberOfChannels(_ count: Int) throws {}
+
+    /// The length of the prompts that an app may speak.
+    public enum PromptStyle: UInt, Sendable {
+        /// `'none'`, `'shrt'` and `'nrml'`
+        case none = 0x6e6f_6e65, short = 0x7368_7274, normal = 0x6e72_6d6c
+    }
+
     public var availableCategories: [Category] { [.ambient, .soloAmbient, .playback, .record, .playAndRecord, .multiRoute] }
     public var availableModes: [Mode] { [.default, .voiceChat, .videoChat, .gameChat, .measurement, .moviePlayback, .spokenAudio] }
 

@@ -14,12 +14,17 @@ open class AVCaptureSession: NSObject, @unchecked Sendable {
     open private(set) var inputs: [AVCaptureInput] = []
     open private(set) var outputs: [AVCaptureOutput] = []
     open private(set) var isRunning = false
+    open var isInterrupted: Bool { false }
+    /// There is no camera to keep while another app is seen.
+    open var isMultitaskingCameraAccessSupported: Bool { false }
+    open var isMultitaskingCameraAccessEnabled = false
 
     open func canAddInput(_ input: AVCaptureInput) -> Bool { true }
     open func addInput(_ input: AVCaptureInput) { inputs.append(input) }
     open func removeInput(_ input: AVCaptureInput) { inputs.removeAll { $0 === input } }
     open func canAddOutput(_ output: AVCaptureOutput) -> Bool { true }
     open func addOutput(_ output: AVCaptureOutput) { outputs.append(output) }
+    open func removeOutput(_ output: AVCaptureOutput) { outputs.removeAll { $0 === output } }
     open func beginConfiguration() {}
     open func commitConfiguration() {}
     open func startRunning() { isRunning = true }

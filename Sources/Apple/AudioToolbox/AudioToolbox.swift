@@ -1,5 +1,10 @@
 import Foundation
 
+/// What a function of Core Audio says: 0 where it succeeded.
+public typealias OSStatus = Int32
+
+public let noErr: OSStatus = 0, kAudioServicesNoError: OSStatus = 0
+
 /// A short sound of the system. None is heard here, and nothing vibrates.
 public typealias SystemSoundID = UInt32
 
@@ -15,11 +20,11 @@ public func AudioServicesPlayAlertSound(_ sound: SystemSoundID) {}
 public func AudioServicesPlaySystemSoundWithCompletion(_ sound: SystemSoundID, _ completion: (() -> Void)?) { completion?() }
 
 /// Does nothing.
-@discardableResult public func AudioServicesDisposeSystemSoundID(_ sound: SystemSoundID) -> Int32 { 0 }
+@discardableResult public func AudioServicesDisposeSystemSoundID(_ sound: SystemSoundID) -> OSStatus { 0 }
 
 /// Always sound 1.
 @discardableResult
-public func AudioServicesCreateSystemSoundID(_ url: NSURL, _ sound: UnsafeMutablePointer<SystemSoundID>) -> Int32 {
+public func AudioServicesCreateSystemSoundID(_ url: NSURL, _ sound: UnsafeMutablePointer<SystemSoundID>) -> OSStatus {
     sound.pointee = 1
     return 0
 }

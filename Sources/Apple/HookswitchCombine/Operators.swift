@@ -14,11 +14,11 @@ extension Publisher {
     }
 
     /// A publisher of the same values, each of which goes through a closure that may hand on any number.
-    private func through<Value>(_ each: @escaping (Output, Sink<Value, Failure>) -> Void) -> AnyPublisher<Value, Failure> {
+    func through<Value>(_ each: @escaping (Output, Sink<Value, Failure>) -> Void) -> AnyPublisher<Value, Failure> {
         through(each) { $1.receive(completion: $0) }
     }
 
-    private func through<Value, Other: Error>(
+    func through<Value, Other: Error>(
         _ each: @escaping (Output, Sink<Value, Other>) -> Void,
         completion: @escaping (Subscribers.Completion<Failure>, Sink<Value, Other>) -> Void
     ) -> AnyPublisher<Value, Other> {
@@ -77,6 +77,18 @@ extension Publisher {
                 if index <= count { _ = $1.receive($0) }
                 if index >= count { $1.receive(completion: .finished) }
             }.receive(subscriber: downstream)
+        }
+    }
+
+    /// A failure of the closure ends the publisher.
+    public func tryMap<Value>(_ transform: @escaping (Output) throws -> Value) -> AnyPublisher<Value, any Error> {
+        through({ value, sink in
+            do { _ = sink.receive(try transform(value)) } catch { sink.receive(completion: .failure(error)) }
+        }) { completion, sink in
+            switch completion {
+            case .finished: sink.receive(completion: .finished)
+            case .failure(let error): sink.receive(completion: .failure(error))
+            }
         }
     }
 
@@ -144,53 +156,6 @@ extension Publisher {
         through({ _ = $1.receive($0) }) { completion, sink in
             if case .failure = completion { _ = sink.receive(value) }
             sink.receive(completion: .finished)
-        }
-    }
-
-    public func merge<Other: Publisher>(with other: Other) -> AnyPublisher<Output, Failure>
-    where Other.Output == Output, Other.Failure == Failure {
-        AnyPublisher { downstream in
-            let ended = Locked(0)
-            let both = [self.eraseToAnyPublisher(), other.eraseToAnyPublisher()].map { each in
-                each.sink(receiveCompletion: {
-                    if ended.update({
-                        $0 += 1; return $0
-                    }) == 2 {
-                        downstream.receive(completion: $0)
-                    }
-                }) {
-                    _ = downstream.receive($0)
-                }
-            }
-            downstream.receive(subscription: ClosureSubscription { for each in both { each.cancel() } })
-        }
-    }
-
-    /// The newest value of each, once there are both.
-    public func combineLatest<Other: Publisher>(_ other: Other) -> AnyPublisher<(Output, Other.Output), Failure>
-    where Other.Failure == Failure {
-        AnyPublisher { downstream in
-            let newest = Locked<(Output?, Other.Output?)>((nil, nil)), ended = Locked(0)
-            let give = { @Sendable in
-                if case (let a?, let b?) = newest.update({ $0 }) { _ = downstream.receive((a, b)) }
-            }
-            let finish = { (completion: Subscribers.Completion<Failure>) in
-                if ended.update({
-                    $0 += 1; return $0
-                }) == 2 {
-                    downstream.receive(completion: completion)
-                }
-            }
-            let one = sink(receiveCompletion: finish) { value in
-                newest.update { $0.0 = value }; give()
-            }
-            let two = other.sink(receiveCompletion: finish) { value in
-                newest.update { $0.1 = value }; give()
-            }
-            downstream.receive(
-                subscription: ClosureSubscription {
-                    one.cancel(); two.cancel()
-                })
         }
     }
 }

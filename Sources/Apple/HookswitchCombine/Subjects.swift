@@ -92,14 +92,6 @@ public struct Just<Output>: Publisher {
         _ = subscriber.receive(value)
         subscriber.receive(completion: .finished)
     }
-
-    public func setFailureType<Other: Error>(to type: Other.Type) -> AnyPublisher<Output, Other> {
-        AnyPublisher { downstream in
-            downstream.receive(subscription: NoSubscription())
-            _ = downstream.receive(value)
-            downstream.receive(completion: .finished)
-        }
-    }
 }
 
 /// A publisher of nothing.

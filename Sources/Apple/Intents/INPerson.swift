@@ -4,13 +4,26 @@ public enum INPersonHandleType: Int, Sendable {
     case unknown = 0, emailAddress = 1, phoneNumber = 2
 }
 
+public struct INPersonHandleLabel: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let home = INPersonHandleLabel(rawValue: "_$!<Home>!$_"), work = INPersonHandleLabel(rawValue: "_$!<Work>!$_")
+    public static let mobile = INPersonHandleLabel(rawValue: "_$!<Mobile>!$_"), iPhone = INPersonHandleLabel(rawValue: "iPhone")
+    public static let main = INPersonHandleLabel(rawValue: "_$!<Main>!$_"), other = INPersonHandleLabel(rawValue: "_$!<Other>!$_")
+}
+
 /// The handle by which a person can be reached.
 open class INPersonHandle: NSObject, @unchecked Sendable {
     public let value: String?
     public let type: INPersonHandleType
+    /// The word of an address book for it: home, work.
+    public let label: INPersonHandleLabel?
 
-    public init(value: String?, type: INPersonHandleType) {
-        (self.value, self.type) = (value, type)
+    public convenience init(value: String?, type: INPersonHandleType) { self.init(value: value, type: type, label: nil) }
+
+    public init(value: String?, type: INPersonHandleType, label: INPersonHandleLabel?) {
+        (self.value, self.type, self.label) = (value, type, label)
         super.init()
     }
 }

@@ -51,7 +51,24 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         DispatchQueue.global().async { completionHandler(nil) }
     }
 
+    open func setBadgeCount(_ count: Int) async throws {}
+
+    open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
+        DispatchQueue.global().async { completionHandler([]) }
+    }
+
+    open func deliveredNotifications() async -> [UNNotification] { [] }
+    open func pendingNotificationRequests() async -> [UNNotificationRequest] { hookswitchPending }
+
     open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) { lock.withLock { self.categories = categories } }
+
+    /// The categories that the app set last, on a queue of the system.
+    open func getNotificationCategories(completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void) {
+        let categories = lock.withLock { self.categories }
+        DispatchQueue.global().async { completionHandler(categories) }
+    }
+
+    open func notificationCategories() async -> Set<UNNotificationCategory> { lock.withLock { categories } }
 
     /// For hosts and tests: the requests that the app made.
     public var hookswitchPending: [UNNotificationRequest] { lock.withLock { waiting } }
@@ -104,7 +121,18 @@ public enum UNAuthorizationStatus: Int, Sendable {
     case notDetermined = 0, denied = 1, authorized = 2, provisional = 3, ephemeral = 4
 }
 
+public enum UNNotificationSetting: Int, Sendable {
+    case notSupported = 0, disabled = 1, enabled = 2
+}
+
 /// The permissions of the user: everything.
 open class UNNotificationSettings: NSObject, @unchecked Sendable {
     open var authorizationStatus: UNAuthorizationStatus { .authorized }
+    open var soundSetting: UNNotificationSetting { .enabled }
+    open var badgeSetting: UNNotificationSetting { .enabled }
+    open var alertSetting: UNNotificationSetting { .enabled }
+    open var notificationCenterSetting: UNNotificationSetting { .enabled }
+    open var lockScreenSetting: UNNotificationSetting { .enabled }
+    open var criticalAlertSetting: UNNotificationSetting { .enabled }
+    open var timeSensitiveSetting: UNNotificationSetting { .enabled }
 }

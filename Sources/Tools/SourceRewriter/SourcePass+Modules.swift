@@ -2,8 +2,8 @@
 
 extension SourcePass {
     private static let moduleNames = [
-        "Combine": "HookswitchCombine", "os": "HookswitchOS", "OSLog": "HookswitchOS", "SwiftUI": "HookswitchSwiftUI",
-        "ObjectiveC": "HookswitchObjectiveC", "Darwin": "Glibc",
+        "Combine": "HookswitchCombine", "Network": "HookswitchNetwork", "os": "HookswitchOS", "OSLog": "HookswitchOS",
+        "SwiftUI": "HookswitchSwiftUI", "ObjectiveC": "HookswitchObjectiveC", "Darwin": "Glibc",
     ]
 
     /// The name here; a part of a module (`os.log`) is the whole.
