@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-KEPT_LANGUAGES = {"root", "en", "en_US", "en_US_POSIX"}
+KEPT_LANGUAGES = {"root", "en", "en_001", "en_US", "en_US_POSIX"}
 LOCALE = re.compile(r"(root|[a-z]{2,3}(_[A-Za-z0-9]+)*)\.res")
 ALIGNMENT = 16
 
