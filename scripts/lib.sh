@@ -40,7 +40,7 @@ swift_tools() { dirname "$(readlink -f "$(command -v swift)")"; }
 readonly profile=.build-profile/calls.profdata
 
 # choose_release: what "swift build" is given for a release build, in release (Docker/Dockerfile has the same). Linked statically: a tenth less processor
-# time for a call than with the Swift runtime as shared libraries; with a seventh of ICU's data. Exclusive access is checked while the tests run, and not
+# time for a call than with the Swift runtime as shared libraries; with a tenth of ICU's data. Exclusive access is checked while the tests run, and not
 # here.
 # Laid out by what scripts/profile counted, where somebody has run it on this checkout.
 choose_release() {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a function of Core Audio says: 0 where it succeeded.
+/// The result of a function of Core Audio: 0 where it succeeded.
 public typealias OSStatus = Int32
 
 public let noErr: OSStatus = 0, kAudioServicesNoError: OSStatus = 0

@@ -1,11 +1,13 @@
-"""small_icu.py FOLDER: writes the part of ICU's data that hookswitch uses to FOLDER, for a build with -Xcc -IFOLDER to take instead of all of it.
+"""small_icu.py FOLDER: writes the part of ICU's data that hookswitch uses to FOLDER, for a build with -Xcc -IFOLDER.
 
-Foundation brings the locales, the transliterations and the character sets of the whole world into each program that links it statically: 34 MB, half
-of the binary. The gateway asks ICU for time zones, for comparison without case, and for dates in the one form that HTTP has. So this reads the data
-out of the toolchain's own archive, and leaves out what belongs to one language (but English), to one legacy character set, to transliteration or to
-breaking lines. The module CUnicodeData gives the rest the symbol that the archive's member has: the linker takes that, and never opens the member.
+Foundation brings the locales, the transliterations and the character sets of the whole world into each program that links it
+statically: 34 MB. The gateway asks ICU for time zones, for comparison without case, and for dates in the form of HTTP. So this
+reads the data out of the toolchain's own archive, and leaves out what belongs to one language (but English), to one legacy
+character set, to transliteration or to breaking lines. The module CUnicodeData gives the rest the symbol that the archive's
+member has: the linker takes that, and never opens the member.
 
-The format is ICU's "common data" (unicode-org/icu, source/common/ucmndata.h): a header, a count, pairs of offsets (name, item), names, items.
+The format is ICU's "common data" (unicode-org/icu, source/common/ucmndata.h): a header, a count, pairs of offsets (name, item),
+names, items.
 """
 import hashlib
 import os

@@ -15,7 +15,7 @@ public struct Histogram<Count: FixedWidthInteger & UnsignedInteger & Sendable>: 
     /// No values.
     public init() {}
 
-    /// What was noted elsewhere, in the same steps.
+    /// Values that were noted elsewhere, in the same steps.
     public init(count: UInt64, greatest: UInt32, counts: InlineArray<68, Count>) {
         (self.count, self.greatest, self.counts) = (count, greatest, counts)
     }

@@ -17,7 +17,7 @@ public final class KernelRelayDevice: Sendable {
 
     /// How a frame of `run` ended.
     public struct Run: Hashable, Sendable {
-        /// What the program made of it.
+        /// The frame as the program left it.
         public enum Verdict: Hashable, Sendable {
             /// Up the stack, rewritten or as it was; sent by the outgoing interface; dropped; or another number.
             case up, sent, dropped, other(Int32)

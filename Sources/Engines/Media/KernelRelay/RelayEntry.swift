@@ -1,9 +1,9 @@
 import Primitives
 import RTP
 
-/// One direction that is relayed in the kernel: where its packets go, where its stream stands, and what was not relayed.
+/// One direction that is relayed in the kernel: the way of its packets, the state of its stream, and the packets that were not relayed.
 public struct RelayEntry: Hashable, Sendable {
-    /// Where packets go, and which; fixed while the entry is armed.
+    /// The way of the packets, and the kinds that take it; fixed while the entry is armed.
     public struct Plan: Hashable, Sendable {
         /// The addresses of the packets that leave, of the family of those that come.
         public var source: SocketAddress, destination: SocketAddress
@@ -11,7 +11,7 @@ public struct RelayEntry: Hashable, Sendable {
         public var interface: UInt32?
         /// The TOS byte of IPv4, or the traffic class of IPv6.
         public var trafficClass: UInt8 = 0
-        /// What becomes of each payload type.
+        /// The fate of each payload type.
         public var types: RelayTypes
         /// Ticks by which timestamps may differ from the time that passed before they count as a new base.
         public var tolerance: UInt32
@@ -54,9 +54,9 @@ public struct RelayEntry: Hashable, Sendable {
         public init() {}
     }
 
-    /// Where packets go.
+    /// The way of the packets.
     public var plan: Plan
-    /// Where the stream stands.
+    /// The state of the stream.
     public var stream: RelayedStream
     /// The very next sequence number has not come yet: any other one holds the entry.
     public var isFresh = true
@@ -71,7 +71,7 @@ public struct RelayEntry: Hashable, Sendable {
     public init(plan: Plan, stream: RelayedStream) { (self.plan, self.stream) = (plan, stream) }
 }
 
-/// What becomes of each payload type that comes.
+/// The fate of each payload type that comes.
 public struct RelayTypes: Hashable, Sendable {
     /// The fate of a payload type.
     public enum Fate: Hashable, Sendable {
