@@ -297,7 +297,7 @@ let package = Package(
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         .target(name: "CNetworkNamespace", dependencies: ["CKernelRelay"], path: "Tests/CNetworkNamespace"),
         .testTarget(
-            name: "KernelRelayTests", dependencies: ["CKernelRelay", "CNetworkNamespace", "Media", "Primitives", "RTP"],
+            name: "KernelRelayTests", dependencies: ["CKernelRelay", "CNetworkNamespace", "Media", "Primitives", "RTP", "Runtime", "SDP"],
             swiftSettings: strict),
         tests("CallJournal", ["CallKit", "SDP", "SIP"]),
         tests("Calls", ["CallKit", "SIP"]),
@@ -337,7 +337,8 @@ let package = Package(
             ], exclude: ["requirements.tsv"], swiftSettings: strict),
         .testTarget(name: "HouseTests", swiftSettings: strict),
         .testTarget(
-            name: "InteropTests", dependencies: ["Audio", "Hotline", "Primitives", "Runtime", "hookswitch"], exclude: ["Scenarios"],
+            name: "InteropTests", dependencies: ["Audio", "Hotline", "Media", "Primitives", "Runtime", "hookswitch"],
+            exclude: ["Scenarios"],
             swiftSettings: strict),
     ]
 )

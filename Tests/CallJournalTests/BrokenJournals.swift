@@ -315,6 +315,18 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.streamStopped, alice, [.direction: "both", .cause: "call-ended"], after: the(.callEnded))
         },
         BrokenJournal(.M13, "a stop without a stream", .streamed) { $0.duplicate(the(.streamStopped)) },
+        BrokenJournal(.M15, "relayed after the stop", .relayed) {
+            $0.remove(the(.mediaTaken, nth: 1))
+            $0.insert(.mediaTaken, alice, [.cause: "stop", .packets: 3], after: the(.mediaStopped))
+        },
+        BrokenJournal(.M15, "relayed before the start", .relayed) { $0.move(the(.mediaArmed), before: the(.mediaStarted)) },
+        BrokenJournal(.M15, "armed while it is held", .relayed) {
+            $0.remove(the(.mediaTaken, nth: 1))
+            $0.remove(the(.mediaArmed, nth: 1))
+            $0.insert(.mediaArmed, alice, [:], after: the(.mediaStopped))
+        },
+        BrokenJournal(.M15, "armed twice", .relayed) { $0.duplicate(the(.mediaArmed)) },
+        BrokenJournal(.M15, "taken twice", .relayed) { $0.duplicate(the(.mediaTaken)) },
         BrokenJournal(.M14, "heard in our own hold", .streamed) {
             $0.remove(the(.streamPaused, nth: 1))
             $0.remove(the(.streamPaused, nth: 0))

@@ -14,6 +14,7 @@ private struct Expected: CustomTestStringConvertible, Sendable {
     static let all: [Expected] = [
         .init(.echo, "alice answered 200: the caller hung up"),
         .init(.recorded, "alice answered 200: the caller hung up"),
+        .init(.relayed, "alice answered 200: the caller hung up"),
         .init(.localHangUp, "alice answered 200: the gateway hung up"),
         .init(.bridge(scope: "perLine"), "alice answered 200: the caller hung up + bob answered 200"),
         .init(.bridge(scope: "perGroup", reinvited: true), "alice answered 200: the caller hung up + bob answered 200"),

@@ -17,6 +17,18 @@ extension GoodJournal {
         s.close(alice)
     }
 
+    static let relayed = GoodJournal("the kernel relays until a packet is not ordinary, and until a hold") { s in
+        s.connect(alice)
+        s.add(.mediaArmed, alice)
+        s.add(.mediaTaken, alice, [.cause: "packet", .packets: 7])
+        s.add(.mediaArmed, alice)
+        s.hold(alice, beforePause: { $0.add(.mediaTaken, alice, [.cause: "stop", .packets: 3]) })
+        s.resume(alice)
+        s.bye(alice)
+        s.deactivate()
+        s.close(alice)
+    }
+
     static let streamed = GoodJournal("a program speaks, and rests in the holds of both sides") { s in
         s.connect(alice)
         s.add(.streamStarted, alice, [.direction: "both", .codec: "twilio", .remote: "127.0.0.1:8080"])

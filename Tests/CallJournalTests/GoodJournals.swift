@@ -229,7 +229,8 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     }
 
     static let all: [GoodJournal] = [
-        echo, recorded, streamed, queued, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference,
+        echo, recorded, relayed, streamed, queued, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions,
+        conference,
         joinedAlone,
         declined,
         samePort, ringLimit, answerTimeout, cancelled,

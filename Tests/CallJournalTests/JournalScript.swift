@@ -172,10 +172,15 @@ struct JournalScript {
     }
 
     /// Our hold of a call that runs, with our re-INVITE.
-    /// - Parameter whenPaused: adds what follows the end of its sound.
-    mutating func hold(_ call: CallUUID, whenPaused: (inout JournalScript) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - beforePause: adds what comes before the end of its sound.
+    ///   - whenPaused: adds what follows it.
+    mutating func hold(
+        _ call: CallUUID, beforePause: (inout JournalScript) -> Void = { _ in }, whenPaused: (inout JournalScript) -> Void = { _ in }
+    ) {
         let action = request("held")[0]
         perform(.performHeld, call, action, on: true)
+        beforePause(&self)
         pause(call)
         whenPaused(&self)
         sent("INVITE", call, cseq: 5)

@@ -66,9 +66,10 @@ import Testing
         let shown = Set(
             Self.targets.flatMap { $0.expr.matches(of: /\b(hookswitch|process)_[a-z_]+/).compactMap { Self.families[String($0.0)]?.name } })
         let left = Set(MetricFamily.all.map(\.name)).subtracting(shown)
-        // Not everybody has webhooks, a hook, queues, streams and a database. The journal's own failures, and what is refused at sockets of media, are for the page of metrics.
+        // Not everybody has webhooks, a hook, the relay of the kernel, queues, streams and a database. The journal's own failures, and what is refused at sockets of media, are for the page of metrics.
         #expect(
             left == [
+                "hookswitch_kernel_relay_directions", "hookswitch_kernel_relay_packets_total", "hookswitch_kernel_relay_taken_total",
                 "hookswitch_events_total", "hookswitch_rtp_refused_total", "hookswitch_journal_failures_total",
                 "hookswitch_trace_messages_total", "hookswitch_hook_wait_seconds", "hookswitch_webhook_events_taken_total",
                 "hookswitch_webhook_events_given_up_total", "hookswitch_webhook_gaps_total", "hookswitch_webhook_events_waiting",

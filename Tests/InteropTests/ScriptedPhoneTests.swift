@@ -1,4 +1,5 @@
 import Foundation
+import Media
 import Testing
 
 extension Calls {
@@ -36,6 +37,34 @@ extension Calls {
             #expect(journal.count("transfer.done") >= 1 && journal.count("remote.hold") >= 2 && journal.count("dtmf.received") >= 4)
             let stopped = journal.all("media.stopped").filter { $0.number("expected") ?? 0 > 20 }
             #expect(stopped.contains { $0.number("loss") == 0 && $0.number("mos") ?? 0 > 400 }, "\(stopped)")
+            #expect(journal.count("media.armed") == 0, "the kernel relays only where it is told to")
+        }
+
+        private static let mustRelay = ProcessInfo.processInfo.environment["HOOKSWITCH_TEST_KERNEL_RELAY"] == "required"
+
+        @Test(.enabled(if: KernelRelayDevice.isPermitted || mustRelay, "bpf(2) needs CAP_BPF and CAP_NET_ADMIN"))
+        func `the kernel relays a call before and after its hold, and nobody hears a difference`() async throws {
+            var setup = Gateway.Setup()
+            setup.settings += ["media.kernel-relay: required"]
+            let gateway = try await Gateway.start(setup)
+            func armed() throws -> Int { try Journal(file: gateway.journalFile).count("media.armed") }
+            let callee = try ScriptedPhone(1002, "answer --calls 1", at: gateway)
+            try await callee.event("registered")
+            let caller = try ScriptedPhone(1001, "call 1002 --duration 9 --codec pcmu", at: gateway)
+            try await eventually("the kernel has both ways") { try armed() == 2 }
+            caller.say("hold")
+            try await caller.event("hold-done")
+            caller.say("resume")
+            try await caller.event("resume-done")
+            try await eventually("it has them again") { try armed() >= 4 }
+            for phone in [caller, callee] {
+                try await phone.event("result", and: #""verdict":"audio "#)
+                #expect(try await phone.program.exitCode(within: .seconds(20)) == 0, "\(phone.program.transcript)")
+            }
+            let journal = try await gateway.stop(), taken = journal.all("media.taken")
+            #expect(taken.count == journal.count("media.armed") && taken.contains { $0.text("cause") == "stop" })
+            #expect(taken.reduce(0) { $0 + ($1.number("packets") ?? 0) } > 200, "\(taken)")
+            #expect(journal.all("media.stopped").allSatisfy { $0.number("lost") ?? 0 == 0 })
         }
 
         private static func hold(_ caller: ScriptedPhone, _ callee: ScriptedPhone) async throws {

@@ -73,11 +73,24 @@ final class End: Sendable {
     let address: SocketAddress
     private let descriptor: Int32
 
-    init(_ address: String, in namespace: Namespace) throws {
+    convenience init(_ address: String, in namespace: Namespace) throws {
         let address = SocketAddress(address)!
-        self.address = address
-        descriptor = try namespace.within { socket(address.address.family == .v6 ? AF_INET6 : AF_INET, Int32(SOCK_DGRAM.rawValue), 0) }
+        try self.init(
+            address, try namespace.within { socket(address.address.family == .v6 ? AF_INET6 : AF_INET, Int32(SOCK_DGRAM.rawValue), 0) })
+    }
+
+    private init(_ address: SocketAddress, _ descriptor: Int32) throws {
+        (self.address, self.descriptor) = (address, descriptor)
         guard Self.withKernel(address, { bind(descriptor, $0, $1) }) == 0 else { throw Namespace.Failure(message: "bind: errno \(errno)") }
+    }
+
+    /// On a free port of this machine's loopback.
+    static func onLoopback() throws -> End {
+        for port in UInt16(30_500)..<31_000 {
+            let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+            if let end = try? End(SocketAddress(.loopback, port: port), descriptor) { return end }
+        }
+        throw Namespace.Failure(message: "no free port")
     }
 
     deinit { close(descriptor) }

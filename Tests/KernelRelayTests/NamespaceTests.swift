@@ -53,7 +53,7 @@ extension RealTime {
                 let device = try device.get()
                 let interfaces = network.isLocal ? ["lo"] : ["left", "right"]
                 try network.relay.within { for interface in interfaces { try device.attach(to: if_nametoindex(interface)) } }
-                direction = Direction(family, map: ProgramTests.map, untimed: [101])
+                direction = Direction(family, map: ProgramTests.map, types: ProgramTests.types)
                 direction.key = RelayKey(local: ends[1].address, remote: ends[0].address)
                 direction.plan.source = ends[2].address
                 direction.plan.destination = ends[3].address

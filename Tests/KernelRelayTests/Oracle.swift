@@ -11,7 +11,7 @@ struct Oracle {
     var late: UInt64 = 0
     var left = RelayEntry.Left()
     var packets: UInt64 = 0, octets: UInt64 = 0
-    var lastAt: Instant?, lastSent: RelayedStream.Sent?
+    var last: RelayedStream.Last?
 
     enum Outcome: Hashable {
         case up, held
@@ -24,8 +24,7 @@ struct Oracle {
     func entry(hold: RelayEntry.Hold?) throws -> RelayEntry {
         var entry = try direction.entry()
         (entry.isFresh, entry.hold, entry.late, entry.left) = (isFresh, hold, late, left)
-        (entry.stream.packets, entry.stream.octets) = (packets, octets)
-        (entry.stream.lastAt, entry.stream.lastSent) = (lastAt, lastSent)
+        (entry.stream.packets, entry.stream.octets, entry.stream.last) = (packets, octets, last)
         return entry
     }
 
@@ -43,11 +42,7 @@ struct Oracle {
             left.malformed += 1
             return .up
         }
-        let outcome: Outcome
-        switch direction.plan.types[header.payloadType] {
-        case .up(let isKnown): outcome = passOver(header, isKnown)
-        case .relayed(_, let timed): outcome = try relay(packet, header, timed: timed, at: now)
-        }
+        let outcome = direction.plan.types[header.payloadType] == nil ? .held : try relay(packet, header, at: now)
         if outcome == .held { left.held += 1 }
         return outcome
     }
@@ -56,33 +51,21 @@ struct Oracle {
         isFresh && header.sequence.rawValue != direction.statistics.epoch!.maxSequence.rawValue &+ 1
     }
 
-    private mutating func passOver(_ header: RTPHeader, _ isKnown: Bool) -> Outcome {
-        if header.ssrc == direction.statistics.epoch?.ssrc {
-            var after = direction
-            after.statistics.passOver(header)
-            if isUnexpected(header) || after.statistics.epoch?.badSequence != nil { return .held }
-            noteLate(header)
-            direction = after
-        } else if isKnown {
-            return .held
-        }
-        if isKnown { left.up += 1 } else { left.unknown += 1 }
-        return .up
-    }
-
-    private mutating func relay(_ packet: [UInt8], _ header: RTPHeader, timed: Bool, at now: Instant) throws -> Outcome {
+    private mutating func relay(_ packet: [UInt8], _ header: RTPHeader, at now: Instant) throws -> Outcome {
         let before = try #require(RelayedStream(direction.statistics, direction.rewriter))
         if header.ssrc != before.ssrc || isUnexpected(header) { return .held }
         var after = direction
-        let sent = try after.take(packet, timed: timed, at: now)
+        let sent = try after.take(packet, at: now)
         guard let sent, let stream = RelayedStream(after.statistics, after.rewriter), stream.reception.base == before.reception.base,
             stream.source.timestampOffset == before.source.timestampOffset, stream.source.sequenceOffset == before.source.sequenceOffset
         else { return .held }
         noteLate(header)
-        (direction, isFresh, lastAt) = (after, false, now)
+        (direction, isFresh) = (after, false)
         packets += 1
         octets += UInt64(header.payloadCount)
-        if timed, let last = after.sender.last { lastSent = RelayedStream.Sent(timestamp: last.timestamp, at: last.at) }
+        last = RelayedStream.Last(
+            at: now, sentTimestamp: try #require(after.sender.last).timestamp, payloadType: header.payloadType,
+            octets: UInt32(header.payloadCount))
         return .relayed(sent)
     }
 
@@ -94,7 +77,6 @@ struct Oracle {
     mutating func wait(_ duration: Duration) {
         direction.statistics.epoch?.transit? &-= UInt32(duration.wholeMilliseconds) * 8
         if let last = direction.rewriter.lastSentAt { direction.rewriter.lastSentAt = last - duration }
-        if let last = lastSent { lastSent?.at = last.at - duration }
-        if let last = lastAt { lastAt = last - duration }
+        if let at = last?.at { last?.at = at - duration }
     }
 }

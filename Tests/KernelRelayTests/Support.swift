@@ -59,13 +59,15 @@ struct Direction {
     var sender = SenderStatistics(clockRate: 8_000)
     var rewriter: RTPRewriter
 
-    /// - Parameter map: the payload types that are relayed.
-    init(_ family: IPAddress.Family, map: PayloadTypeMap, untimed: PayloadTypeSet = [], interface: UInt32? = nil) {
+    /// - Parameters:
+    ///   - map: the numbers of payload types on the other side.
+    ///   - types: those that are relayed.
+    init(_ family: IPAddress.Family, map: PayloadTypeMap, types: PayloadTypeSet, interface: UInt32? = nil) {
         let addresses = (UInt64(0)..<4).map { Self.address($0, family) }
         key = RelayKey(local: SocketAddress(addresses[0], port: 4_000), remote: SocketAddress(addresses[1], port: 65_000))
         plan = RelayEntry.Plan(
             source: SocketAddress(addresses[2], port: 4_002), destination: SocketAddress(addresses[3], port: 10_001), interface: interface,
-            types: RelayTypes(map, untimed: untimed), clockRate: 8_000)
+            types: RelayTypes(map, types), clockRate: 8_000)
         rewriter = RTPRewriter(ssrc: 0xABCD_1234, sequence: 30_000, timestamp: 0xFFFF_F000, clockRate: 8_000, payloadTypes: map)
     }
 
@@ -75,14 +77,14 @@ struct Direction {
     }
 
     /// User space takes a packet; as it leaves, or nil.
-    mutating func take(_ packet: [UInt8], timed: Bool = true, at now: Instant) throws -> [UInt8]? {
+    mutating func take(_ packet: [UInt8], at now: Instant) throws -> [UInt8]? {
         var packet = packet
         let header = try packet.withUnsafeBytes { try RTPHeader(parsing: $0) }
-        statistics.receive(header, timed: timed, at: now)
+        statistics.receive(header, at: now)
         let outcome = packet.withUnsafeMutableBytes { rewriter.rewrite($0, header, at: now) }
         guard outcome == .rewritten else { return nil }
         let sent = try packet.withUnsafeBytes { try RTPHeader(parsing: $0) }
-        sender.sent(sent.timestamp, sequence: sent.sequence.rawValue, octets: header.payloadCount, timed: timed, at: now)
+        sender.sent(sent.timestamp, sequence: sent.sequence.rawValue, octets: header.payloadCount, at: now)
         return packet
     }
 

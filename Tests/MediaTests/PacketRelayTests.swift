@@ -1,8 +1,9 @@
-import Media
 import Primitives
 import RTP
 import SDP
 import Testing
+
+@testable import Media
 
 /// A relay that passes on packets before the sockets see them changes nothing that anybody can see.
 @Suite struct PacketRelayTests {
@@ -56,6 +57,38 @@ import Testing
         #expect(relay.count == 0, "it rests for a second")
         talk(40)
         #expect(relay.count == 1)
+    }
+
+    @Test mutating func `both hand-overs are told, with the packets that were relayed`() throws {
+        let (a, b) = try bridge()
+        talk(13)
+        #expect(bench.events[a]?.filter(\.isOfRelay) == [.relayArmed(RelayArming(number: 1))])
+        try bench.update(b) { $0.source = .silence }
+        talk(1)
+        #expect(bench.events[a]?.filter(\.isOfRelay).last == .relayTaken(RelayArming(number: 1, packets: 9), .change))
+        try bench.update(b) { $0.source = .relay }
+        talk(60)
+        let interval = try bench.engine.stop(a, at: bench.now)
+        #expect(interval.relayed == RelayArming(number: 2, packets: UInt64(relay.passed - 9)) && relay.passed > 11)
+        #expect(bench.engine.relayCounts.packets == UInt64(relay.passed))
+        #expect(bench.events[b]?.contains(where: \.isOfRelay) != true)
+    }
+
+    @Test mutating func `a relay that sees no packet is asked less and less often`() throws {
+        bench.network.relay = nil
+        _ = try bridge()
+        talk(50 * 60)
+        #expect((5...6).contains(bench.engine.relayCounts.armings), "after 1, 2, 4, 8 … seconds: \(bench.engine.relayCounts)")
+        #expect(bench.heard(by: bob.address).count == 50 * 60)
+    }
+
+    @Test mutating func `with other ways for packets all directions come back, and go again`() throws {
+        _ = try bridge()
+        talk(5)
+        bench.engine.waysHaveChanged(at: bench.now)
+        #expect(relay.count == 0 && bench.engine.relayCounts.takenForChange == 1)
+        talk(60)
+        #expect(relay.count == 1 && bench.heard(by: bob.address).count == 65)
     }
 
     @Test mutating func `a stranger does not take it back, and is refused`() throws {
@@ -137,7 +170,8 @@ private final class Random {
         (bench.engine.packetRelay, bench.network.relay) = (relay, relay)
         try bench.open(
             1, port: ports[0], far: ends[0].address, codecs: [.pcmu(), .pcma()], keys: [.keys(101, 101)], silenceLimit: .seconds(3))
-        try bench.open(2, port: ports[1], far: ends[1].address, codecs: [.pcmu(97, 96), .pcma()], keys: [.keys(110, 112)], mux: false)
+        let codecs: [NegotiatedCodec] = seed % 2 == 0 ? [.pcmu(97, 96), .pcma()] : [.pcmu(97, 96)]   // PCMA is passed on, or transcoded
+        try bench.open(2, port: ports[1], far: ends[1].address, codecs: codecs, keys: [.keys(110, 112)], mux: false)
         try bench.engine.link(legs[0], legs[1], at: bench.now)
         try bench.start(legs[0], legs[1])
     }
@@ -220,7 +254,18 @@ private final class Random {
         for packet in bench.network.sent { log.append("\(packet.from) \(packet.to) \(packet.bytes)") }
         bench.network.sent = []
         for leg in legs { log.append("\((try? bench.engine.statistics(of: leg, at: bench.now)) as Any)") }
-        log.append("\(bench.events.sorted { $0.key.description < $1.key.description })")
+        // The hand-overs themselves are no more than news.
+        let events = bench.events.mapValues { $0.filter { !$0.isOfRelay } }.filter { !$0.value.isEmpty }
+        log.append("\(events.sorted { $0.key.description < $1.key.description })")
         bench.events = [:]
+    }
+}
+
+extension MediaEvent {
+    fileprivate var isOfRelay: Bool {
+        switch self {
+        case .relayArmed, .relayTaken: true
+        default: false
+        }
     }
 }

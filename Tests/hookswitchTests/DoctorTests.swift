@@ -15,7 +15,7 @@ import Workbench
     @Test func `a machine in order is told so`() throws {
         let report = DoctorReport(findings: Examination(try configuration(), machine()).all(nil))
         #expect(!report.isSick && report.findings.allSatisfy { $0.grade == .good }, "\(report.text)")
-        for subject in ["advertised", "listens", "media ports", "capacity", "buffers", "clock", "descriptors"] {
+        for subject in ["advertised", "listens", "media ports", "capacity", "relay", "buffers", "clock", "descriptors"] {
             #expect(report.findings.contains { $0.subject == subject })
         }
     }
@@ -39,6 +39,10 @@ import Workbench
             subject: "descriptors", text: "1024 may be open, 20064 can be needed", remedy: "ulimit -n",
             settings: ["media.ports=10000-29999"]
         ) { $0.descriptorLimit = 1_024 },
+        Illness(
+            subject: "relay", text: "by sockets: bpf(2) is refused", remedy: "cap_add: [BPF, NET_ADMIN]",
+            settings: ["media.kernel-relay=required"]
+        ) { $0.relayRefusal = { .init("bpf(2) is refused") } },
         Illness(subject: "advertised", text: "an address of a container's network", remedy: "advertise.address") {
             $0.addresses = [IPAddress("172.17.0.2")!]
         },
@@ -206,7 +210,7 @@ import Workbench
             addresses: [IPAddress("192.0.2.7")!], ephemeral: 32_768...60_999,
             receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2,
             resolve: { _, _ in 3 }, folderFailure: { _ in nil }, database: { _ in .good(milliseconds: 3) },
-            bindFailure: { _, _ in nil })
+            relayRefusal: { nil }, bindFailure: { _, _ in nil })
     }
 }
 

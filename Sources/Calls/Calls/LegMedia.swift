@@ -23,6 +23,10 @@ package struct LegMedia {
     private var reported: LegQuality.Direction?
     /// The recording of all that this leg says and hears.
     package var recording: LegRecording?
+    /// The kernel relays what the far end sends, as the journal has it.
+    private var isArmed = false
+    /// What the media lane says of this arming and of earlier ones comes too late: the media has stopped since.
+    private var lastArming: UInt64 = 0
 
     package init(id: MediaLegID, plane: any MediaPlane, scribe: LegJournal) {
         self.id = id
@@ -97,6 +101,8 @@ package struct LegMedia {
         advance(.stop)
         guard let interval = try? plane.stop(id, ending: !holding, at: now) else { preconditionFailure("a started leg can be stopped") }
         reported = interval.quality?.sending
+        if isArmed { noteTaken(interval.relayed, .stop, at: interval.stopped) }
+        lastArming = interval.relayed.number
         // Not the turn's clock: packets left while the turn waited for a core.
         scribe.write(.mediaStopped, at: interval.stopped, interval.details)
     }
@@ -128,6 +134,23 @@ package struct LegMedia {
     package func unlink() {
         guard state.isOpen else { return }
         try? plane.unlink(id)
+    }
+
+    /// The media lane says that the kernel relays what the far end sends.
+    package mutating func note(armed arming: RelayArming, at now: Instant) {
+        guard state == .started, arming.number > lastArming else { return }
+        isArmed = true
+        scribe.write(.mediaArmed, at: now)
+    }
+
+    /// The media lane says that the kernel does so no longer.
+    package mutating func note(taken arming: RelayArming, _ end: RelayEnd, at now: Instant) {
+        if isArmed, arming.number > lastArming { noteTaken(arming, end, at: now) }
+    }
+
+    private mutating func noteTaken(_ arming: RelayArming, _ end: RelayEnd, at now: Instant) {
+        isArmed = false
+        scribe.write(.mediaTaken, at: now, [.cause: .init(end.rawValue), .packets: .init(arming.packets)])
     }
 
     /// Closes what is open and gives the number back. The call has ended. What was measured, where there was something open.

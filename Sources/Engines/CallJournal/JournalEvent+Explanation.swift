@@ -242,6 +242,16 @@ extension JournalEvent.Kind {
             .init(
                 "A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew.",
                 [.always(.codec, "`none` where the sound was taken away"), .maybe(.remote)])
+        case .mediaArmed:
+            .init("The kernel relays the packets of the far end from here on: no process sees them (`media.kernel-relay`).", [])
+        case .mediaTaken:
+            .init(
+                "The packets of the far end come to the gateway's socket again.",
+                [
+                    .always(
+                        .cause, "`packet`: one that the kernel leaves alone; `change`: something about the bridge changes; `stop`: it ends"),
+                    .always(.packets, "that the kernel relayed"),
+                ])
         case .recordingStarted:
             .init(
                 "All that is said and heard on the leg is written to a file from here on.",

@@ -91,6 +91,8 @@ extension JournalEvent {
         case mediaStarted = "media.started"
         case mediaStopped = "media.stopped"
         case mediaUpdated = "media.updated"
+        case mediaArmed = "media.armed"
+        case mediaTaken = "media.taken"
         case recordingStarted = "recording.started"
         case recordingEnded = "recording.ended"
         case streamStarted = "stream.started"

@@ -12,13 +12,15 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     private let turns = Mutex(())
     private let poller: Poller
     private let engine: MediaEngine
+    /// Nil: no packet is relayed in the kernel.
+    private let relay: KernelPacketRelay?
     private let report: @Sendable (MediaLegID, MediaEvent) -> Void
     /// When the poller will come back by itself.
     private var visit = Instant.distantFuture
 
     /// Lives until `close`: its poller holds it.
     init(
-        number: Int, batch: Poller.Batch, opus: OpusSettings, tap: (any PacketTap)?,
+        number: Int, batch: Poller.Batch, opus: OpusSettings, tap: (any PacketTap)?, relay device: KernelRelayDevice?,
         report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
     ) throws(PollerError) {
         let poller = try Poller()
@@ -26,6 +28,9 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
         self.report = report
         let ports = KernelPortBinder(poller: poller), binder: any PortBinder = tap.map { TappingPortBinder(ports, $0) } ?? ports
         engine = MediaEngine(binder: binder, random: SystemRandom(), opus: opus, at: MonotonicClock.now)
+        // A tap sees all packets, and those of the kernel would pass it by.
+        relay = tap == nil ? device.flatMap(KernelPacketRelay.init) : nil
+        engine.packetRelay = relay
         try poller.start(name: "media-\(number)", batch: batch) { [self] ready in drain(ready) }
     }
 
@@ -45,10 +50,18 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
         if engine.measuresPacing { advanceMeasured() }   // what is due goes before what has come
         for socket in ready { engine.ready(socket.token, at: now) }
         if engine.measuresPacing { advanceMeasured() } else { engine.advance(to: now) }
+        tendRelay(at: now)
         deliver()
-        let next = engine.deadline
+        var next = engine.deadline
+        if let deadline = relay?.deadline { next = min(next ?? deadline, deadline) }
         visit = next ?? .distantFuture
         return next
+    }
+
+    private func tendRelay(at now: Instant) {
+        guard let relay, let deadline = relay.deadline, now >= deadline else { return }
+        relay.beat(at: now)
+        if relay.waysHaveChanged() { engine.waysHaveChanged(at: now) }
     }
 
     /// Advances the engine to a time read now: the packets of this turn took theirs, which is not to be hidden.

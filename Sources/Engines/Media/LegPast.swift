@@ -42,6 +42,9 @@ struct PacketTimes {
         last = now
     }
 
+    /// Adds packets that were counted elsewhere; the first has come before.
+    mutating func note(_ packets: UInt64, until time: Instant) { (count, first, last) = (count + packets, first ?? time, time) }
+
     static func + (earlier: Self, later: Self) -> Self {
         var sum = Self()
         (sum.count, sum.first, sum.last) = (earlier.count + later.count, earlier.first ?? later.first, later.last ?? earlier.last)

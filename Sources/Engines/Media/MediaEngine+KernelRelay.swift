@@ -3,9 +3,6 @@ import RTP
 
 // Directions of bridges that a relay has: when one goes there, what is asked of it meanwhile, and when it comes back.
 extension MediaEngine {
-    /// The reason why a direction comes back.
-    enum RelayEnd { case packet, change, stop }
-
     /// Notes that a packet was passed on, and hands the direction over when enough were ordinary.
     ///
     /// - Parameter isNext: the packet had the next number of a stream that went on.
@@ -19,9 +16,16 @@ extension MediaEngine {
             receiver: leg.rtcp.receiver, sender: other.rtcp.sender, stream: other.stream, payloadTypes: types,
             received: leg.packets.received, sent: other.packets.sent)
         guard relay.arm(route, stream) else { return leg.relay.earliest = now + LegRelay.rest }
-        leg.relay.route = route
+        leg.relay.begin(route)
         relayCounts.armed += 1
         relayCounts.armings += 1
+        report(.relayArmed(RelayArming(number: leg.relay.armings)), of: leg)
+    }
+
+    /// Packets may have other ways than before: all directions come back, and go there again by what is true then.
+    func waysHaveChanged(at now: Instant) {
+        guard relayCounts.armed > 0 else { return }
+        for leg in legs.compactMap(\.self) { takeIncoming(of: leg, for: .change, at: now) }
     }
 
     /// Takes back both directions of a leg's bridge: something about it is about to change.
@@ -34,7 +38,8 @@ extension MediaEngine {
     func takeIncoming(of leg: MediaLeg, for end: RelayEnd, at now: Instant) {
         guard let route = leg.relay.route.take() else { return }
         if let stream = packetRelay?.disarm(route) { settle(stream, leg) }
-        (leg.relay.ordinary, leg.relay.earliest) = (0, now + LegRelay.rest)
+        leg.relay.end(for: end, at: now)
+        report(.relayTaken(RelayArming(number: leg.relay.armings, packets: leg.relay.packets), end), of: leg)
         relayCounts.armed -= 1
         switch end {
         case .packet: relayCounts.takenForPacket += 1
@@ -53,7 +58,10 @@ extension MediaEngine {
 
     /// The direction that `leg` receives is as the relay has it.
     private func settle(_ relayed: RelayedDirection, _ leg: MediaLeg) {
-        if relayed.received.count > leg.packets.received.count { leg.liveness.isSilent = false }
+        let new = relayed.received.count - leg.packets.received.count
+        if new > 0 { leg.liveness.isSilent = false }
+        leg.relay.packets += new
+        relayCounts.packets += new
         leg.rtcp.receiver.goOn(as: relayed.receiver)
         leg.packets.received = relayed.received
         if let last = relayed.last, case .audio(let codec) = leg.role(of: last.payloadType) {

@@ -219,6 +219,7 @@ public final class MediaEngine {
         counts.started += started
         counts.sockets += legs.reduce(0) { $0 + ($1 == nil ? 0 : $1?.control.socket == nil ? 1 : 2) }
         counts.timers += timers.count + mixers.count
+        counts.relayed = counts.relayed + relayCounts
     }
 
     func report(_ event: MediaEvent, of leg: MediaLeg) { events.append((leg.id, event)) }
@@ -354,6 +355,7 @@ extension MediaLeg {
         (interval.firstReceived, interval.lastReceived) = (packets.received.first, packets.received.last)
         (interval.incoming, interval.outgoing) = past.verdicts.atStop
         interval.quality = LegQuality(statistics(at: now))
+        interval.relayed = RelayArming(number: relay.armings, packets: relay.packets)
         return interval
     }
 }

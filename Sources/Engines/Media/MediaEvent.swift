@@ -17,6 +17,8 @@ public enum MediaEvent: Hashable, Sendable {
     case silent
     /// The handshake for the keys of an encrypted stream failed: nothing can be heard or said.
     case unprotected
+    /// The relay (`PacketRelay`) has the direction that the leg receives from now on, or no longer. At `stop` the interval says it, too.
+    case relayArmed(RelayArming), relayTaken(RelayArming, RelayEnd)
     /// Figures with each RTCP report that was sent, about every five seconds.
     case report(MediaStatistics)
 }

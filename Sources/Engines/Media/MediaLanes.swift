@@ -55,15 +55,19 @@ public final class MediaLanes: MediaPlane {
     ///
     /// - Parameters:
     ///   - tap: sees all RTP and RTCP; nil costs nothing.
+    ///   - relay: relays packets in the kernel, where there is no tap.
     ///   - report: called on a media lane with what a leg has to say, in the order of that leg; it must only post it onwards.
     public convenience init(
         settings: MediaSettings, random: any RandomNumberGenerator = SystemRandom(), tap: (any PacketTap)? = nil,
+        relay: KernelRelayDevice? = nil,
         report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
     ) throws(PollerError) {
         precondition(settings.lanes > 0, "media needs a lane")
         var lanes: [any MediaLaneDoor] = []
         for number in 0..<settings.lanes {
-            lanes.append(try KernelMediaLane(number: number, batch: settings.batch, opus: settings.opus, tap: tap, report: report))
+            lanes.append(
+                try KernelMediaLane(
+                    number: number, batch: settings.batch, opus: settings.opus, tap: tap, relay: relay, report: report))
         }
         self.init(settings: settings, random: random, lanes: lanes)
     }

@@ -12,7 +12,7 @@ final class MediaLeg {
 
     /// Its place in the engine.
     var slot: MediaSlot
-    var state = LegMediaState() { didSet { setGates() } }
+    var state = LegMediaState() { didSet { change() } }
     private(set) var gates = MediaGates()
     var liveness = LegLiveness()
     /// Measures the sound of the far end.
@@ -37,12 +37,17 @@ final class MediaLeg {
     var stream: RTPRewriter
 
     let id: MediaLegID
-    private(set) var plan: MediaPlan { didSet { setGates() } }
+    private(set) var plan: MediaPlan { didSet { change() } }
     var control: ControlPort
     var keys: TelephoneEventReceiver
     /// Keys of ours that wait, or are on their way.
-    var ownKeys = OutgoingKeys() { didSet { setGates() } }
-    var transcoding = LegTranscoding() { didSet { setGates() } }
+    var ownKeys = OutgoingKeys() { didSet { change() } }
+    var transcoding = LegTranscoding() {
+        didSet {
+            assert(partner?.relay.isArmed != true, "a relay has the direction that is transcoded")
+            setGates()
+        }
+    }
     var passingKey = PassingKey()
     /// Whether a relay has the direction that comes from the far end.
     var relay: LegRelay
@@ -108,8 +113,12 @@ final class MediaLeg {
         return (rtcpSocket, .rtcp)
     }
 
-    private func setGates() {
+    private func change() {
         assert(!relay.isArmed && partner?.relay.isArmed != true, "a relay has a direction of a bridge that changes")
+        setGates()
+    }
+
+    private func setGates() {
         gates.canSend = state == .started && !plan.audio.isSilenced
         gates.canReceive = state == .started && plan.audio.receives
         gates.isRelaying = plan.source == .relay
@@ -184,7 +193,7 @@ final class MediaLeg {
     /// The way of what comes from the far end over the partner, where a relay may have it: sound in the clear that goes on as it is, that is
     /// not listened to any more, and of which both ends are known.
     func route(over other: MediaLeg) -> RelayRoute? {
-        guard gates.canReceive, !gates.hasKeys, other.gates.canSend, other.gates.isRelaying, !other.gates.isTranscoding,
+        guard gates.canReceive, !gates.hasKeys, other.gates.canSend, other.gates.isRelaying, !other.isTranscodingNow,
             !other.gates.hasKeys, isPlain, other.isPlain, other.tap == nil, other.sentListener == nil, tap == nil, listener == nil
         else { return nil }
         guard hearing.hasSound, keys.deadline == nil, member == nil, sound.recorder == nil, sound.inbandKeys == nil else { return nil }
@@ -193,6 +202,9 @@ final class MediaLeg {
         else { return nil }
         return RelayRoute(local: relay.local, remote: remote, nextLocal: other.relay.local, nextRemote: next)
     }
+
+    /// Sound that was transcoded is still to be sent; what comes in a codec of both sides is passed on, whatever else was agreed.
+    private var isTranscodingNow: Bool { gates.isTranscoding && transcoding.transcoder?.receiver.isIdle == false }
 
     private var isPlain: Bool { protection == nil && connectivity == nil }
 

@@ -129,6 +129,8 @@ public struct MediaCounts: Hashable, Sendable {
     public var sockets = 0
     /// Armed timers.
     public var timers = 0
+    /// Directions that relay packets before a socket sees them, and those that did.
+    public var relayed = RelayCounts()
 
     /// Nothing open; the numbers of a pool.
     public init(ports: PortPool.Counts) { self.ports = ports }

@@ -105,6 +105,8 @@ public struct MediaInterval: Hashable, Sendable {
     public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
     /// The quality of the leg from its opening to the stop, earlier intervals included; nil where nothing is measured.
     public var quality: LegQuality?
+    /// The last time that a relay had the direction which the leg receives: what `MediaEvent` says of it and of earlier ones is old.
+    public var relayed = RelayArming(number: 0)
 
     /// An interval in which nothing passed.
     public init(started: Instant, stopped: Instant) {

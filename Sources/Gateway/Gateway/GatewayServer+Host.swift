@@ -153,7 +153,8 @@ extension GatewayServer {
             ports: settings.gateway.media.ports, quarantine: settings.gateway.media.quarantine, lanes: lanes,
             batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic, opus: settings.gateway.media.opus)
         do throws(PollerError) {
-            return try MediaLanes(settings: media, random: SystemRandom(), tap: settings.mediaTap) { [weak lane] leg, event in
+            return try MediaLanes(settings: media, random: SystemRandom(), tap: settings.mediaTap, relay: settings.kernelRelay) {
+                [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }
             }
         } catch { throw .media(error) }

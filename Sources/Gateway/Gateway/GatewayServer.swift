@@ -54,6 +54,8 @@ public final class GatewayServer: Sendable {
         public var trace: MessageTrace?
         /// Sees all media; nil: nobody does.
         public var mediaTap: (any PacketTap)?
+        /// Relays plain bridged calls in the kernel; nil: sockets do.
+        public var kernelRelay: KernelRelayDevice?
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 

@@ -62,19 +62,21 @@ public struct RelayedStream: Hashable, Sendable {
     /// Packets and octets of payload that came and were sent since this value was made.
     public var packets: UInt64 = 0, octets: UInt64 = 0
     /// The last packet among those; nil before the first.
-    public var lastAt: Instant?
-    /// The last timestamp that was sent of those which are timed, for sender reports; nil before the first.
-    public var lastSent: Sent?
+    public var last: Last?
 
-    /// A timestamp of what leaves, and when it was sent.
-    public struct Sent: Hashable, Sendable {
-        /// The timestamp in the packet.
-        public var timestamp: UInt32
-        /// The time at which it was sent.
+    /// A packet that came and was sent on.
+    public struct Last: Hashable, Sendable {
+        /// The time of both.
         public var at: Instant
+        /// The timestamp under which it left, for sender reports.
+        public var sentTimestamp: UInt32
+        /// The payload type under which it came, and the octets of its payload.
+        public var payloadType: UInt8, octets: UInt32
 
-        /// A timestamp that was sent at that time.
-        public init(timestamp: UInt32, at time: Instant) { (self.timestamp, at) = (timestamp, time) }
+        /// All of it.
+        public init(at time: Instant, sentTimestamp: UInt32, payloadType: UInt8, octets: UInt32) {
+            (at, self.sentTimestamp, self.payloadType, self.octets) = (time, sentTimestamp, payloadType, octets)
+        }
     }
 
     /// A stream as it stands.
@@ -134,7 +136,7 @@ extension SenderStatistics {
     public mutating func resume(from stream: RelayedStream) {
         packets += stream.packets
         octets += stream.octets
-        if let sent = stream.lastSent { last = (sent.timestamp, sent.at) }
+        if let last = stream.last { self.last = (last.sentTimestamp, last.at) }
     }
 }
 

@@ -3,10 +3,11 @@
 //   cc -O2 -o load load.c
 //   load FIRST_PORT CALLS SECONDS RELAY [ARGUMENT ...]
 //
-// Starts the relay as a child that speaks as relay.c does. For call n it sends from 127.0.0.1 port FIRST_PORT + 4n to PORT_A and from
+// Starts the relay as a child that speaks as relay.c does; "-" is none: the two ends of a call send to each other. For call n it sends from 127.0.0.1 port FIRST_PORT + 4n to PORT_A and from
 // FIRST_PORT + 4n + 2 to PORT_B: 172 bytes 50 times a second each way (PCMU, payload type 0), the calls spread evenly over the 20 ms. After
 // three seconds to warm up it measures for SECONDS and prints one line of JSON: packets sent and received, the relay's CPU time per relayed
-// packet in microseconds, and the delay through the relay (p50, p99, greatest) in microseconds.
+// packet in microseconds, that of the relay and of this program together per packet received (a relay in the kernel works in the time of
+// who sends), and the delay through the relay (p50, p99, greatest) in microseconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -60,8 +62,19 @@ static pid_t start_relay(char **command) {
     return child;
 }
 
+static double own_cpu(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+}
+
 static void ask(uint64_t *packets, double *cpu) {
     unsigned long long count;
+    if (!to_relay) {
+        *packets = 0;
+        *cpu = 0;
+        return;
+    }
     fputs("mark\n", to_relay);
     fflush(to_relay);
     if (fscanf(from_relay, "%llu %lf", &count, cpu) != 2) fail("the relay's answer");
@@ -105,29 +118,30 @@ int main(int argc, char **argv) {
         fprintf(stderr, "load: ports or seconds out of range\n");
         return 2;
     }
-    pid_t child = start_relay(argv + 4);
+    pid_t child = strcmp(argv[4], "-") ? start_relay(argv + 4) : 0;
     struct side *sides = calloc(sides_count, sizeof *sides);
     int set = epoll_create1(EPOLL_CLOEXEC);
     for (int n = 0; n < sides_count; n++) {
-        int port;
-        if (fscanf(from_relay, "%d", &port) != 1) fail("the relay's ports");
+        int port = first + 2 * (n ^ 1);
+        if (child && fscanf(from_relay, "%d", &port) != 1) fail("the relay's ports");
         sides[n].socket = connected(first + 2 * n, port);
         struct epoll_event event = {.events = EPOLLIN, .data.u32 = n};
         epoll_ctl(set, EPOLL_CTL_ADD, sides[n].socket, &event);
     }
     char word[16];
-    if (fscanf(from_relay, "%15s", word) != 1 || strcmp(word, "ready")) fail("the relay is not ready");
+    if (child && (fscanf(from_relay, "%15s", word) != 1 || strcmp(word, "ready"))) fail("the relay is not ready");
 
     size_t capacity = (size_t)sides_count * 50 * (seconds + 1), received = 0;
     uint32_t *delays = malloc(capacity * sizeof *delays);
     uint64_t relayed[2], sent = 0, sent_before = 0, begin = now(), next_send = begin, index = 0;
     uint64_t step = 20000000ull / sides_count, measure = begin + 3000000000ull, end = measure + seconds * 1000000000ull;
-    double cpu[2];
+    double cpu[2], own = 0;
     int measuring = 0;
     for (;;) {
         uint64_t time = now();
         if (!measuring && time >= measure) {
             ask(&relayed[0], &cpu[0]);
+            own = own_cpu();
             sent_before = sent;
             measuring = 1;
         }
@@ -150,13 +164,17 @@ int main(int argc, char **argv) {
             delays[received++] = (uint32_t)((now() - at) / 1000);
         }
     }
+    own = own_cpu() - own;
     ask(&relayed[1], &cpu[1]);
-    fclose(to_relay);
-    waitpid(child, NULL, 0);
+    double all = (own + cpu[1] - cpu[0]) / (double)(received ? received : 1), share = relayed[1] - relayed[0] ? (cpu[1] - cpu[0]) / (double)(relayed[1] - relayed[0]) : 0;
+    if (child) {
+        fclose(to_relay);
+        waitpid(child, NULL, 0);
+    }
     qsort(delays, received, sizeof *delays, ascending);
-    printf("{\"calls\": %d, \"sent\": %llu, \"received\": %zu, \"relayed\": %llu, \"cpu_us_per_packet\": %.2f, \"delay_us\": {\"p50\": %u, \"p99\": %u, \"max\": %u}}\n",
+    printf("{\"calls\": %d, \"sent\": %llu, \"received\": %zu, \"relayed\": %llu, \"cpu_us_per_packet\": %.2f, \"all_us_per_packet\": %.2f, \"delay_us\": {\"p50\": %u, \"p99\": %u, \"max\": %u}}\n",
            calls, (unsigned long long)(sent - sent_before), received, (unsigned long long)(relayed[1] - relayed[0]),
-           (cpu[1] - cpu[0]) / (double)(relayed[1] - relayed[0]), received ? delays[received / 2] : 0, received ? delays[received * 99 / 100] : 0,
+           share, all, received ? delays[received / 2] : 0, received ? delays[received * 99 / 100] : 0,
            received ? delays[received - 1] : 0);
     return 0;
 }

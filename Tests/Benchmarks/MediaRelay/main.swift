@@ -1,6 +1,6 @@
 // The media plane as a bare relay, to be measured beside Tests/Benchmarks/CRelay by its load.c.
 //
-//   media-relay FAR_FIRST_PORT CALLS LANES BATCH      (BATCH: auto, 0, or microseconds)
+//   media-relay FAR_FIRST_PORT CALLS LANES BATCH [KERNEL]      (BATCH: -1 for automatic, 0, or microseconds; KERNEL: 1, the kernel relays)
 //
 // For call n the far ends are 127.0.0.1 ports FAR_FIRST_PORT + 4n and + 4n + 2. Prints one line "PORT_A PORT_B" for each call and then
 // "ready"; answers each line on standard input with "PACKETS_RELAYED CPU_MICROSECONDS"; ends when standard input does.
@@ -13,11 +13,12 @@ import Runtime
 import SDP
 
 let arguments = CommandLine.arguments.dropFirst().map { Int($0) ?? -1 }
-guard arguments.count == 4, let far = UInt16(exactly: arguments[0]), arguments[1] > 0, arguments[2] > 0 else {
-    fatalError("usage: media-relay FAR_FIRST_PORT CALLS LANES BATCH")
+guard arguments.count == 4 || arguments.count == 5, let far = UInt16(exactly: arguments[0]), arguments[1] > 0, arguments[2] > 0 else {
+    fatalError("usage: media-relay FAR_FIRST_PORT CALLS LANES BATCH [KERNEL]")
 }
 let batch: Poller.Batch = arguments[3] < 0 ? .automatic : arguments[3] == 0 ? .immediate : .every(.microseconds(arguments[3]))
-let plane = try MediaLanes(settings: MediaSettings(ports: 10_000...29_999, lanes: arguments[2], batch: batch)) { _, _ in }
+let device = try arguments.last == 1 && arguments.count == 5 ? KernelRelayDevice.proven(mostEntries: 20_000) : nil
+let plane = try MediaLanes(settings: MediaSettings(ports: 10_000...29_999, lanes: arguments[2], batch: batch), relay: device) { _, _ in }
 _ = clinux_raise_descriptor_limit()
 
 /// One started leg that relays PCMU.

@@ -301,6 +301,8 @@ extension AuditFacts {
         case .mediaConfigured: current.media.isConfigured = true
         case .mediaOpened: (current.media.isOpen, current.media.openedAt) = (true, current.media.openedAt ?? event.time)
         case .mediaStarted: current.media.runningSince = event.time
+        case .mediaArmed: current.media.isArmed = true
+        case .mediaTaken: current.media.isArmed = false
         case .mediaStopped:
             (current.media.runningSince, current.media.packets) = (nil, current.media.packets &+ (event.details.number(.packets) ?? 0))
         case .recordingStarted: current.media.isRecorded = true

@@ -210,6 +210,21 @@ extension AuditRule {
             }
         })
 
+    /// The kernel has the packets of a far end only while the media runs: it is given them after the start, once at a time, and they are taken
+    /// back before the stop.
+    static let m15 = AuditRule(
+        .M15, "the kernel relays between start and stop", on: [.mediaArmed, .mediaTaken, .mediaStopped],
+        check: { event, facts in
+            let media = facts.current.media
+            switch event.kind {
+            case .mediaArmed:
+                if media.isArmed { return "the kernel has them already" }
+                return media.runningSince == nil ? "media must run before the kernel relays it" : nil
+            case .mediaTaken: return media.isArmed ? nil : "the kernel had none"
+            default: return media.isArmed ? "what the kernel relays is taken back before the stop" : nil
+            }
+        })
+
     /// On the line of an app: a call that was open for a second, and is not on hold, has sent a packet before it is closed. Always advice:
     /// nothing is wrong with the signalling, but nobody hears the app.
     static let m12 = AuditRule(

@@ -66,6 +66,8 @@ final class CallFacts {
         var takenPorts: [Int64] = []
         var isRecorded = false
         var isStreamed = false, isStreamPaused = false
+        /// The kernel relays what the far end sends.
+        var isArmed = false
         var isHeldByRemote = false
     }
 

@@ -21,7 +21,7 @@ package struct LadderDescription: Encodable {
         package var message: String?, isReceived: Bool?, isRetransmission: Bool?
         /// The text of anything else.
         package var text: String?
-        /// By party: `none`, `reserved`, `configured`, `open` or `flowing`.
+        /// By party: `none`, `reserved`, `configured`, `open`, `flowing` or `relayed`.
         package var media: [String: String]
     }
 

@@ -14,7 +14,7 @@ package enum LadderPage {
             <p class="banner \(banner(record))">\(Markup.escaped(CallWords.status(record.disposition, record.status))): \(Markup.escaped(record.reason))</p>
             <table>\(facts(record, call).map(row).joined())</table>
             <p class="key"><i class="reserved"></i>a port number is reserved <i class="configured"></i>codecs are decided <i class="open"></i>sockets exist \
-            <i class="flowing"></i>packets may flow</p>
+            <i class="flowing"></i>packets may flow\(relayed(ladder))</p>
             <div class="ladder">\(LadderPicture(ladder).svg)</div>
             <p class="quiet">Drawn by hookswitch \(version)\(omitted(ladder)).</p>
             </body></html>
@@ -28,6 +28,11 @@ package enum LadderPage {
 
     private static func banner(_ record: CallDetailRecord) -> String {
         record.disposition == .up ? "warn" : record.isTroubled ? "bad" : "good"
+    }
+
+    /// The bar of the kernel's relay, where the ladder has one.
+    private static func relayed(_ ladder: Ladder) -> String {
+        ladder.steps.contains { $0.media.contains(.relayed) } ? #" <i class="relayed"></i>the kernel passes on what comes"# : ""
     }
 
     private static func omitted(_ ladder: Ladder) -> String { ladder.omitted > 0 ? "; \(ladder.omitted) more legs do not fit" : "" }

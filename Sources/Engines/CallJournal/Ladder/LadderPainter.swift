@@ -165,6 +165,7 @@ extension LadderStep.Media {
         case .configured: "┆"
         case .open: "│"
         case .flowing: "║"
+        case .relayed: "┃"
         }
     }
 }

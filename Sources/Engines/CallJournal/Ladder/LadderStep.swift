@@ -19,8 +19,8 @@ public struct LadderStep: Equatable, Sendable {
     /// The kind of the step, for a colour.
     public enum Tone: String, Sendable { case plain, request, provisional, success, failure, report, media, session, action }
 
-    /// The state of a party's media after the step.
-    public enum Media: String, Sendable { case none, reserved, configured, open, flowing }
+    /// The state of a party's media after the step; `relayed`: what it sends, the kernel passes on.
+    public enum Media: String, Sendable { case none, reserved, configured, open, flowing, relayed }
 
     /// The number of its event in the run.
     public let event: UInt64
@@ -83,7 +83,8 @@ struct LadderSteps {
         case .mediaReserved, .mediaClosed: media[party] = .reserved
         case .mediaConfigured: media[party] = .configured
         case .mediaOpened, .mediaStopped: media[party] = .open
-        case .mediaStarted: media[party] = .flowing
+        case .mediaStarted, .mediaTaken: media[party] = .flowing
+        case .mediaArmed: media[party] = .relayed
         case .mediaReleased: media[party] = .none
         default: break
         }
@@ -131,7 +132,9 @@ extension JournalEvent.Kind {
         case .reportIncoming, .reportAdopted, .reportIncomingAccepted, .reportConnecting, .reportConnected, .reportUpdated, .reportEnded,
             .callEnded:
             .report
-        case .mediaReserved, .mediaConfigured, .mediaOpened, .mediaStarted, .mediaStopped, .mediaUpdated, .mediaClosed, .mediaReleased,
+        case .mediaReserved, .mediaConfigured, .mediaOpened, .mediaStarted, .mediaStopped, .mediaUpdated, .mediaArmed, .mediaTaken,
+            .mediaClosed,
+            .mediaReleased,
             .streamStarted, .streamPaused, .streamStopped:
             .media
         case .sessionActivated, .sessionDeactivated: .session

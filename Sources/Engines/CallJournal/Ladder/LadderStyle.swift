@@ -16,7 +16,7 @@ enum LadderStyle {
         .banner{padding:.6em 1em;border-radius:8px;color:#fff;font-weight:600}.good{background:#18794e}.bad{background:#c62a2f}.warn{background:#ad5700}.quiet,.key{color:var(--quiet);font-size:.87em}
         table{border-collapse:collapse;font-size:.93em}th{text-align:left;color:var(--quiet);font-weight:500;padding:.15em 1.5em .15em 0;vertical-align:top;white-space:nowrap}td{overflow-wrap:anywhere}
         .ladder{overflow-x:auto}
-        .key i{display:inline-block;width:.7em;height:.9em;margin:0 .4em 0 1em;vertical-align:-.1em;border:1px dotted var(--media);border-radius:2px}.key i.configured{border-style:dashed}.key i.open,.key i.flowing{border-style:solid}.key i.flowing{background:var(--media)}
+        .key i{display:inline-block;width:.7em;height:.9em;margin:0 .4em 0 1em;vertical-align:-.1em;border:1px dotted var(--media);border-radius:2px}.key i.configured{border-style:dashed}.key i.open,.key i.flowing,.key i.relayed{border-style:solid}.key i.flowing{background:var(--media)}.key i.relayed{background:repeating-linear-gradient(0deg,var(--media) 0 2px,transparent 2px 4px)}
         """
 
     private static let picture = """
@@ -24,6 +24,6 @@ enum LadderStyle {
         .words,.label{paint-order:stroke;stroke:var(--ground);stroke-width:3px}.life{stroke:var(--line)}.arrow{stroke-width:1.4}.again{stroke-dasharray:4 3}
         line.request{stroke:var(--request)}line.provisional{stroke:var(--provisional)}line.success{stroke:var(--success)}line.failure{stroke:var(--failure)}
         text.request{fill:var(--request)}text.provisional,text.session{fill:var(--provisional)}text.success{fill:var(--success)}text.failure{fill:var(--failure)}text.report{fill:var(--report)}text.media{fill:var(--media)}text.action{fill:var(--action)}
-        .bar{stroke:var(--media);fill:none}.bar.reserved{stroke-dasharray:1 4}.bar.configured{stroke-dasharray:4 3}.bar.flowing{fill:var(--media)}
+        .bar{stroke:var(--media);fill:none}.bar.reserved{stroke-dasharray:1 4}.bar.configured{stroke-dasharray:4 3}.bar.flowing{fill:var(--media)}.bar.relayed{fill:var(--media);fill-opacity:.45}
         """
 }

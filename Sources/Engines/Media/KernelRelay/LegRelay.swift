@@ -10,6 +10,10 @@ struct LegRelay {
     var ordinary = 0
     /// It is not armed again before this: who sends nonsense gets the way through the engine, and no more than that.
     var earliest = Instant.zero
+    /// Times that it was armed, and the packets that were relayed the last time.
+    var armings: UInt64 = 0, packets: UInt64 = 0
+    /// Times in a row that a packet came to the socket before the relay had seen one: it does not see them at all.
+    private var fruitless = 0
 
     /// So many ordinary packets make a direction ordinary.
     static let leastOrdinary = 3
@@ -19,6 +23,31 @@ struct LegRelay {
     init(local: SocketAddress) { self.local = local }
 
     var isArmed: Bool { route != nil }
+
+    mutating func begin(_ route: RelayRoute) {
+        (self.route, packets) = (route, 0)
+        armings += 1
+    }
+
+    /// It is not armed again for a second, or for up to a minute where that was in vain.
+    mutating func end(for end: RelayEnd, at now: Instant) {
+        fruitless = end == .packet && packets == 0 ? min(fruitless + 1, 7) : 0
+        (ordinary, earliest) = (0, now + Self.rest * (1 << max(0, fruitless - 1)))
+    }
+}
+
+/// The reason why a direction of a bridge is the engine's again: a packet that was not ordinary, a change of the bridge, or its end.
+public enum RelayEnd: String, Hashable, Sendable { case packet, change, stop }
+
+/// One time that a relay has the direction which a leg receives.
+public struct RelayArming: Hashable, Sendable {
+    /// The number among those of the leg, from 1 on.
+    public var number: UInt64
+    /// Packets that were relayed; none when it begins.
+    public var packets: UInt64 = 0
+
+    /// That time of a leg.
+    public init(number: UInt64, packets: UInt64 = 0) { (self.number, self.packets) = (number, packets) }
 }
 
 /// Directions of bridges that a relay had, by what became of them.
@@ -29,7 +58,20 @@ public struct RelayCounts: Hashable, Sendable {
     public var armings = 0
     /// Taken back for a packet that was left alone, for a change of a leg, or because a leg stopped.
     public var takenForPacket = 0, takenForChange = 0, takenForStop = 0
+    /// Packets that were relayed, as far as they have been asked for.
+    public var packets: UInt64 = 0
 
     /// None.
     public init() {}
+
+    /// The sum of two lanes.
+    static func + (one: Self, other: Self) -> Self {
+        var sum = one
+        (sum.armed, sum.armings) = (one.armed + other.armed, one.armings + other.armings)
+        sum.takenForPacket += other.takenForPacket
+        sum.takenForChange += other.takenForChange
+        sum.takenForStop += other.takenForStop
+        sum.packets += other.packets
+        return sum
+    }
 }

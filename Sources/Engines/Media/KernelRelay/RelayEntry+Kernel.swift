@@ -9,7 +9,7 @@ extension RelayEntry {
         entry.plan = plan.kernel(stream)
         withUnsafePointer(to: key) { kernel_relay_prepare($0, &entry.plan) }
         entry.stream = kernelStream
-        (entry.left.held, entry.left.control, entry.left.unknown, entry.left.up) = (left.held, left.control, left.unknown, left.up)
+        (entry.left.held, entry.left.control) = (left.held, left.control)
         (entry.left.malformed, entry.left.over_rate, entry.left.failed) = (left.malformed, left.overRate, left.failed)
         entry.stream.since = entry.bursts.fill(stream.reception.bursts)
         entry.jitters.count = stream.reception.jitters.count
@@ -26,14 +26,17 @@ extension RelayEntry {
         let reception = stream.reception, source = stream.source
         var kernel = kernel_relay_stream()
         (kernel.packets, kernel.octets, kernel.received) = (stream.packets, stream.octets, reception.received)
-        (kernel.last_at, kernel.window, kernel.cycles) = (stream.lastAt?.nanoseconds ?? 0, reception.window, reception.cycles)
+        (kernel.window, kernel.cycles) = (reception.window, reception.cycles)
         (kernel.highest, kernel.source_highest) = (reception.highest, source.highest)
         (kernel.fresh, kernel.held, kernel.age, kernel.span) = (isFresh ? 1 : 0, hold?.rawValue ?? 0, reception.age, source.span)
         (kernel.has_transit, kernel.transit) = (reception.transit == nil ? 0 : 1, reception.transit ?? 0)
         (kernel.has_jitter, kernel.jitter) = (reception.jitter == nil ? 0 : 1, reception.jitter ?? 0)
         (kernel.base_sequence, kernel.source_timestamp) = (reception.base, source.timestamp)
         (kernel.source_at, kernel.copies, kernel.late) = (source.sentAt.nanoseconds, reception.copies, late)
-        (kernel.sent_timestamp, kernel.sent_at) = (stream.lastSent?.timestamp ?? 0, stream.lastSent?.at.nanoseconds ?? 0)
+        if let last = stream.last {
+            (kernel.last_at, kernel.sent_timestamp) = (last.at.nanoseconds, last.sentTimestamp)
+            (kernel.last_octets, kernel.last_type) = (last.octets, last.payloadType)
+        }
         kernel.missing = reception.missing
         return kernel
     }
@@ -42,7 +45,7 @@ extension RelayEntry {
         plan = Plan(entry.plan, isV6: isV6)
         stream = RelayedStream(entry)
         (isFresh, hold, late) = (entry.stream.fresh != 0, Hold(rawValue: entry.stream.held), entry.stream.late)
-        (left.held, left.control, left.unknown, left.up) = (entry.left.held, entry.left.control, entry.left.unknown, entry.left.up)
+        (left.held, left.control) = (entry.left.held, entry.left.control)
         (left.malformed, left.overRate, left.failed) = (entry.left.malformed, entry.left.over_rate, entry.left.failed)
     }
 }
@@ -83,8 +86,10 @@ extension RelayedStream {
                 highest: kernel.source_highest, timestamp: kernel.source_timestamp, sentAt: Instant(nanoseconds: kernel.source_at),
                 span: kernel.span, sequenceOffset: entry.plan.route.sequence_offset, timestampOffset: entry.plan.route.timestamp_offset))
         (packets, octets) = (kernel.packets, kernel.octets)
-        lastAt = kernel.last_at == 0 ? nil : Instant(nanoseconds: kernel.last_at)
-        lastSent = kernel.sent_at == 0 ? nil : Sent(timestamp: kernel.sent_timestamp, at: Instant(nanoseconds: kernel.sent_at))
+        guard kernel.last_at != 0 else { return }
+        last = Last(
+            at: Instant(nanoseconds: kernel.last_at), sentTimestamp: kernel.sent_timestamp, payloadType: kernel.last_type,
+            octets: kernel.last_octets)
     }
 }
 

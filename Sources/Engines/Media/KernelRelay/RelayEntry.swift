@@ -1,3 +1,4 @@
+import CKernelRelay
 import Primitives
 import RTP
 
@@ -11,7 +12,7 @@ public struct RelayEntry: Hashable, Sendable {
         public var interface: UInt32?
         /// The TOS byte of IPv4, or the traffic class of IPv6.
         public var trafficClass: UInt8 = 0
-        /// The fate of each payload type.
+        /// The number of each payload type on the other side.
         public var types: RelayTypes
         /// Ticks by which timestamps may differ from the time that passed before they count as a new base.
         public var tolerance: UInt32
@@ -41,12 +42,14 @@ public struct RelayEntry: Hashable, Sendable {
         case overdue
         /// The kernel did not change the checksum: before 6.16 that of IPv6.
         case checksum
+        /// A payload type that is not relayed.
+        case type
     }
 
     /// Packets that were not relayed.
     public struct Left: Hashable, Sendable {
-        /// Passed up: while it was held with the packet that held it, RTCP, unknown payload types, types that go up, and damaged ones.
-        public var held: UInt64 = 0, control: UInt64 = 0, unknown: UInt64 = 0, up: UInt64 = 0, malformed: UInt64 = 0
+        /// Passed up: while it was held with the packet that held it, RTCP, and damaged ones.
+        public var held: UInt64 = 0, control: UInt64 = 0, malformed: UInt64 = 0
         /// Dropped: above the rate limit, and for want of memory.
         public var overRate: UInt64 = 0, failed: UInt64 = 0
 
@@ -71,50 +74,30 @@ public struct RelayEntry: Hashable, Sendable {
     public init(plan: Plan, stream: RelayedStream) { (self.plan, self.stream) = (plan, stream) }
 }
 
-/// The fate of each payload type that comes.
+/// The number under which each payload type leaves; sound in one clock.
 public struct RelayTypes: Hashable, Sendable {
-    /// The fate of a payload type.
-    public enum Fate: Hashable, Sendable {
-        /// It leaves with this number. The timestamp of one that is not timed says nothing about jitter (telephone-event).
-        case relayed(as: UInt8, timed: Bool)
-        /// It is passed up, and holds its place in the sequence. An unknown one may have another SSRC; one of a type that user space reads
-        /// holds the entry then.
-        case up(isKnown: Bool)
-    }
+    private static let up = UInt8(KERNEL_RELAY_UP)
+    var table = InlineArray<128, UInt8>(repeating: Self.up)
 
-    static let unknown: UInt8 = 0x40, up: UInt8 = 0x41, untimed: UInt8 = 0x80
-    var table = InlineArray<128, UInt8>(repeating: Self.unknown)
-
-    /// All are unknown.
+    /// None is relayed.
     public init() {}
 
     init(table: InlineArray<128, UInt8>) { self.table = table }
 
-    /// The types of a map; all others are unknown.
-    public init(_ map: PayloadTypeMap, untimed: PayloadTypeSet = []) {
-        for type in UInt8(0)..<128 where !Self.isControl(type) {
-            if let number = map[type], !Self.isControl(number) { self[type] = .relayed(as: number, timed: !untimed.contains(type)) }
+    /// Those of `types` that have a number in the map.
+    public init(_ map: PayloadTypeMap, _ types: PayloadTypeSet) {
+        for type in UInt8(0)..<128 where types.contains(type) && !Self.isControl(type) {
+            if let number = map[type], !Self.isControl(number) { table[Int(type)] = number }
         }
     }
 
     /// Payload types 64 to 95 are those of RTCP beside RTP (RFC 5761 §4): they and numbers among them are not relayed.
     private static func isControl(_ type: UInt8) -> Bool { type & 0x60 == 0x40 }
 
-    /// The type must be below 128, and neither it nor the number of one that is relayed may be one of RTCP.
-    public subscript(_ type: UInt8) -> Fate {
-        get {
-            let mark = table[Int(type)]
-            guard !Self.isControl(mark) else { return .up(isKnown: mark == Self.up) }
-            return .relayed(as: mark & 0x7F, timed: mark & Self.untimed == 0)
-        }
-        set {
-            switch newValue {
-            case .relayed(let number, let timed):
-                precondition(number < 128 && !Self.isControl(number) && !Self.isControl(type), "RTCP is not relayed")
-                table[Int(type)] = number | (timed ? 0 : Self.untimed)
-            case .up(let isKnown): table[Int(type)] = isKnown ? Self.up : Self.unknown
-            }
-        }
+    /// The number on the other side; nil for a type that is not relayed: its packet goes up, and holds the entry.
+    public subscript(_ type: UInt8) -> UInt8? {
+        let number = table[Int(type & 0x7F)]
+        return Self.isControl(number) ? nil : number
     }
 
     public static func == (one: Self, other: Self) -> Bool { (0..<128).allSatisfy { one.table[$0] == other.table[$0] } }

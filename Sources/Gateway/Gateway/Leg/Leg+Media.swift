@@ -24,6 +24,8 @@ extension Leg {
         case .silent: if sound.hasHeard { fellSilent() }
         case .unprotected: end(.reported(.failed, .mediaFailed))
         case .sourceFinished: context.leg(self, did: .sourceFinished)
+        case .relayArmed(let arming): media.note(armed: arming, at: now)
+        case .relayTaken(let arming, let end): media.note(taken: arming, end, at: now)
         case .firstSent, .digitsSent, .recorded, .report: break
         }
     }

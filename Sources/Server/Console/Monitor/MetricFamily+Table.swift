@@ -128,6 +128,20 @@ extension MetricFamily {
             "hookswitch_rtp_refused_total", "Datagrams of legs that are closed that did not get through, by cause.", by: "cause",
             MediaTotals().refused.byCause.map { .init(name: $0.cause) }
         ) { figures in figures.media.refused.byCause.map { ($0.cause, $0.count) } },
+        single("hookswitch_kernel_relay_directions", .gauge, "Directions of bridged calls that the kernel relays at the moment.") {
+            $0.figures.now.media.relayed.armed
+        },
+        single("hookswitch_kernel_relay_packets_total", .counter, "RTP packets that the kernel relayed, as far as it was asked.") {
+            $0.figures.now.media.relayed.packets
+        },
+        labelled(
+            "hookswitch_kernel_relay_taken_total", .counter,
+            "Directions that came back from the kernel, by cause: a packet that it leaves alone, a change of the bridge, its end.",
+            by: "cause",
+            [
+                ("packet", { $0.now.media.relayed.takenForPacket }), ("change", { $0.now.media.relayed.takenForChange }),
+                ("stop", { $0.now.media.relayed.takenForStop }),
+            ]),
         single("hookswitch_late_frames_total", .counter, "Frames made here that left 20 ms or more too late.") {
             $0.figures.media.lateFrames
         },

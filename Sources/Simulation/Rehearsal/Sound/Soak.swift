@@ -188,7 +188,8 @@ public final class Soak {
     }
 }
 
-/// Keeps a hash of what is said of media alone (FNV-1a): actions have numbers that go on from soak to soak of one process.
+/// Keeps a hash of what is said of media alone (FNV-1a), but for what a relay takes over and gives back: actions have numbers that go on from
+/// soak to soak of one process, and events those of their place.
 private final class JournalHash: JournalSink {
     private let hash = Mutex<UInt64>(0xCBF2_9CE4_8422_2325)
 
@@ -196,7 +197,10 @@ private final class JournalHash: JournalSink {
 
     func accept(_ lines: [UInt8]) {
         for line in String(decoding: lines, as: UTF8.self).split(separator: "\n") where line.contains(#""kind":"media."#) {
-            hash.withLock { for byte in line.utf8 { $0 = ($0 ^ UInt64(byte)) &* 0x100_0000_01B3 } }
+            guard !line.contains(#""media.armed""#), !line.contains(#""media.taken""#), let place = line.firstIndex(of: ",") else {
+                continue
+            }
+            hash.withLock { for byte in line[place...].utf8 { $0 = ($0 ^ UInt64(byte)) &* 0x100_0000_01B3 } }
         }
     }
 }

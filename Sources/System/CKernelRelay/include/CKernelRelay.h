@@ -16,16 +16,9 @@ struct kernel_relay_key {
     uint32_t family;
 };
 
-/// Marks in the table of payload types. Numbers below 128 are written into the packet; those of RTCP (64 to 95, RFC 5761 §4) never are, so
-/// that two of them are free.
-enum {
-    /// Added to a number: the timestamp is not the time of the packet's making (telephone-event), and says nothing about jitter.
-    KERNEL_RELAY_UNTIMED = 0x80,
-    /// Passed up; its place in the sequence is noted where the SSRC is the source's (`ReceiverStatistics.passOver`).
-    KERNEL_RELAY_UNKNOWN = 0x40,
-    /// As UNKNOWN, but another SSRC holds the entry.
-    KERNEL_RELAY_UP = 0x41,
-};
+/// The mark in the table of payload types of one that is not relayed, and holds the entry. Others are numbers below 128, which are written into
+/// the packet; those of RTCP (64 to 95, RFC 5761 §4) never are.
+enum { KERNEL_RELAY_UP = 0x40 };
 
 /// Why an entry is held: from that packet on, which was the first to be passed up untouched, user space has the stream.
 enum {
@@ -46,6 +39,8 @@ enum {
     KERNEL_RELAY_HELD_OVERDUE,
     /// The kernel did not change the checksum: before 6.16 that of IPv6.
     KERNEL_RELAY_HELD_CHECKSUM,
+    /// A payload type that is not relayed: user space has it and what follows, so that both stay in order and nothing is counted twice.
+    KERNEL_RELAY_HELD_TYPE,
 };
 
 /// How a packet leaves; one cache line.
@@ -106,7 +101,7 @@ struct kernel_relay_stream {
     uint64_t window;
     uint32_t cycles;
     uint16_t highest;
-    /// The highest sequence number that was relayed; `highest` counts what was passed over, too.
+    /// The highest sequence number that was relayed; what came before the entry was armed may have been passed over.
     uint16_t source_highest;
     uint8_t fresh;
     uint8_t held;
@@ -123,10 +118,13 @@ struct kernel_relay_stream {
 
     /// The newest timestamp of the source, and when it was sent on.
     uint32_t source_timestamp;
-    /// The timestamp that was sent last, of packets that are timed, and when (RTCP's sender report).
+    /// The timestamp that was sent last (RTCP's sender report).
     uint32_t sent_timestamp;
     uint64_t source_at;
-    uint64_t sent_at;
+    /// Of the last packet as it came.
+    uint32_t last_octets;
+    uint8_t last_type;
+    uint8_t unused[3];
     int64_t copies;
     uint64_t late;
     /// The second that the rate limit counts, and its packets.
@@ -143,15 +141,13 @@ struct kernel_relay_left {
     uint64_t held;
     /// RTCP on this port.
     uint64_t control;
-    uint64_t unknown;
-    uint64_t up;
     /// Extension or padding beyond the end.
     uint64_t malformed;
     /// Dropped: above the rate limit.
     uint64_t over_rate;
     /// Dropped: the kernel had no memory for the rewritten packet.
     uint64_t failed;
-    uint64_t reserved;
+    uint64_t reserved[3];
 };
 
 /// `BurstMetrics`, but for `since`.
@@ -236,6 +232,28 @@ struct kernel_relay_run {
     int32_t verdict;
 };
 int kernel_relay_try(const struct kernel_relay *relay, struct kernel_relay_run *run);
+
+/// How packets travel from an address of this machine to another one.
+struct kernel_relay_way {
+    /// The address of this machine, in network order: that which was given, or the one that the kernel would take.
+    uint8_t source[16];
+    /// The interface by which they leave, and by which those of the other end come where the way back is the same.
+    uint32_t interface;
+    /// Bytes of an IP packet that it takes; 0: no limit.
+    uint32_t longest;
+    /// The other end is of this machine, too.
+    uint8_t is_local;
+};
+
+/// A descriptor to ask for ways with, by one thread at a time.
+int kernel_relay_open_ways(void);
+/// Asks for the way between two addresses in network order; a null pointer for `from` leaves the choice of it to the kernel. -EOPNOTSUPP: its
+/// frames have no Ethernet header.
+int kernel_relay_find_way(int descriptor, uint32_t family, const uint8_t *from, const uint8_t *to, struct kernel_relay_way *way);
+/// A descriptor that hears of changes of routes, links and addresses.
+int kernel_relay_open_news(void);
+/// Whether there were any since the last time.
+int kernel_relay_has_news(int descriptor);
 
 /// The number of instructions of the program.
 uint32_t kernel_relay_instructions(void);

@@ -51,34 +51,18 @@ ALWAYS void advance(struct kernel_relay_stream *stream, const struct packet *pac
 }
 
 /// Counts an ordinary packet, on both sides.
-ALWAYS void count(struct kernel_relay_entry *entry, const struct packet *packet, int is_timed) {
+ALWAYS void count(struct kernel_relay_entry *entry, const struct packet *packet) {
     struct kernel_relay_stream *stream = &entry->stream;
     advance(stream, packet);
     update_sequence(entry, packet->sequence);
     stream->packets++;
     stream->octets += packet->octets;
     stream->last_at = packet->now;
-    stream->fresh = 0;
-    if (!is_timed) return;
-    update_jitter(entry, packet);
+    stream->last_octets = packet->octets;
+    stream->last_type = packet->second & 0x7F;
     stream->sent_timestamp = packet->timestamp + entry->plan.route.timestamp_offset;
-    stream->sent_at = packet->now;
-}
-
-/// A packet that is passed up and has its place in the sequence.
-ALWAYS int pass_over(struct kernel_relay_entry *entry, const struct packet *packet, u8 type) {
-    struct kernel_relay_stream *stream = &entry->stream;
-    if (packet->ssrc != entry->plan.route.ssrc) {
-        if (type == KERNEL_RELAY_UP) return hold(entry, KERNEL_RELAY_HELD_SSRC);
-        entry->left.unknown++;
-        return PASS;
-    }
-    if (stream->fresh && packet->sequence != (u16)(stream->highest + 1)) return hold(entry, KERNEL_RELAY_HELD_FRESH);
-    if (!is_believed(stream, packet->sequence)) return hold(entry, KERNEL_RELAY_HELD_SEQUENCE);
-    update_sequence(entry, packet->sequence);
-    if (type == KERNEL_RELAY_UP) entry->left.up++;
-    else entry->left.unknown++;
-    return PASS;
+    stream->fresh = 0;
+    update_jitter(entry, packet);
 }
 
 ALWAYS int is_over_rate(struct kernel_relay_entry *entry, u64 now) {
@@ -119,7 +103,7 @@ ALWAYS int relay(struct frame *frame, struct kernel_relay_entry *entry, const st
         return PASS;
     }
     u8 type = entry->plan.types[packet->second & 0x7F];
-    if ((type & 0x60) == 0x40) return pass_over(entry, packet, type);
+    if (type == KERNEL_RELAY_UP) return hold(entry, KERNEL_RELAY_HELD_TYPE);
     struct kernel_relay_stream *stream = &entry->stream;
     if (packet->ssrc != entry->plan.route.ssrc) return hold(entry, KERNEL_RELAY_HELD_SSRC);
     if (stream->fresh && packet->sequence != (u16)(stream->highest + 1)) return hold(entry, KERNEL_RELAY_HELD_FRESH);
@@ -140,7 +124,7 @@ ALWAYS int relay(struct frame *frame, struct kernel_relay_entry *entry, const st
         entry->left.failed++;
         return DROP;
     }
-    count(entry, packet, !(type & KERNEL_RELAY_UNTIMED));
+    count(entry, packet);
     return route.interface ? redirect_neighbour(route.interface, 0, 0, 0) : PASS;
 }
 

@@ -241,7 +241,7 @@ public final class PhoneCall {
             if state == .connected { takeSteps(at: now) }
         case .sourceFinished: hangsUpAt = script.hangUpAfterPlaying.map { now + $0 } ?? hangsUpAt
         case .unprotected: if state == .connected { fail("no keys: the handshake for encrypted media failed", at: now) }
-        case .firstSent, .firstReceived, .silent, .report: break
+        case .firstSent, .firstReceived, .silent, .report, .relayArmed, .relayTaken: break
         }
     }
 }

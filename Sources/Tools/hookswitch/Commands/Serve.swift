@@ -63,14 +63,16 @@ struct Serve: ExplainedCommand {
             running.withLock(\.self)?.figures
         }
         let memory = MallocTrimmer()
-        let server = try Self.start(configuration, store, trace, control, hook, log)
+        let relay = try KernelRelayStart(configuration)
+        if let refusal = relay.refusal { log.say(.notice, "media.kernel-relay: packets go by sockets: \(refusal)") }
+        let server = try Self.start(configuration, store, trace, control, hook, relay.device, log)
         running.withLock { $0 = server }
         hook?.desk.begin(server)
         store?.begin(server)
-        printSummary(configuration, server, since: begin)
+        printSummary(configuration, server, relay, since: begin)
         let reload = Reload(configuration, server, control, webhooks, log) { [options] in try options.load().speakingPrompts() }
         stop.onReload = { reload.perform() }
-        control?.use(SettingsReport(configuration, summary(configuration, server)))
+        control?.use(SettingsReport(configuration, summary(configuration, server, relay)))
         control?.begin(server) { [stop] in stop.askReload() }
         let name = Self.advertisedName(configuration, server, log)
         withExtendedLifetime((monitor, memory, name)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
@@ -81,8 +83,10 @@ struct Serve: ExplainedCommand {
     }
 
     /// It serves whether anybody reads this or not.
-    private func printSummary(_ configuration: ServeConfiguration, _ server: GatewayServer, since begin: Instant) {
-        let summary = summary(configuration, server)
+    private func printSummary(
+        _ configuration: ServeConfiguration, _ server: GatewayServer, _ relay: KernelRelayStart, since begin: Instant
+    ) {
+        let summary = summary(configuration, server, relay)
         if json {
             try? printJSON(summary)
         } else {
@@ -91,8 +95,9 @@ struct Serve: ExplainedCommand {
         }
     }
 
-    private func summary(_ configuration: ServeConfiguration, _ server: GatewayServer) -> StartupSummary {
+    private func summary(_ configuration: ServeConfiguration, _ server: GatewayServer, _ relay: KernelRelayStart) -> StartupSummary {
         var summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
+        summary.relay = relay.summary
         summary.warnings += Examination(configuration, .here).resourceWarnings
         return summary
     }
@@ -106,7 +111,7 @@ struct Serve: ExplainedCommand {
 
     private static func start(
         _ configuration: ServeConfiguration, _ store: ServeStore?, _ trace: MessageTrace?, _ control: ControlServer?,
-        _ hook: DecisionHook?, _ log: NoticeLog
+        _ hook: DecisionHook?, _ relay: KernelRelayDevice?, _ log: NoticeLog
     ) throws -> GatewayServer {
         var settings = configuration.server
         if control != nil || hook != nil {
@@ -116,6 +121,7 @@ struct Serve: ExplainedCommand {
             }
         }
         (settings.trace, settings.mediaTap) = (trace, trace.flatMap { ServeTrace.mediaTap(configuration, $0) })
+        settings.kernelRelay = relay
         try store?.restore(into: &settings, configuration.data.address)
         settings.push = try configuration.pushURL.map {
             try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)

@@ -14,6 +14,8 @@ struct StartupSummary: Encodable {
     var listens: [String]
     var advertises: String
     var mediaPorts: String
+    /// The way of relayed packets, where it is not a matter of course.
+    var relay: String?
     /// At a time, where every far end takes RTCP on the port of RTP; half as many where none does.
     var legs: Int
     var numbers: [Number]
@@ -104,6 +106,7 @@ struct StartupSummary: Encodable {
             "  journal     \(journal ?? "not written (set data or journal.file)")",
             "  remembers   \(database ?? "nothing after a restart (set data)")",
         ]
+        if let relay { lines.insert("  relay       \(relay)", at: 3) }
         if let metrics { lines.append("  metrics     \(metrics)") }
         if !control.isEmpty { lines.append("  control     \(control.joined(separator: ", "))") }
         lines += directories.map {

@@ -45,6 +45,14 @@ struct LogSettings {
     var level = "info", format = "text"
 }
 
+/// The threads of media.
+struct MediaLaneSettings {
+    /// Their pace: automatic (nil), 0 for the lowest latency, or a fixed time.
+    var batch: Duration?
+    /// Whether relayed packets pass them by.
+    var relay = KernelRelayChoice.off
+}
+
 /// SIP from browsers: where it is listened for, and for which pages.
 struct WebSocketSettings {
     var plain: [SocketAddress] = []
@@ -118,8 +126,7 @@ struct ServeConfiguration {
     var drainDeadline: Duration = .seconds(10)
     /// A violation of the journal's rules ends the process with a trap.
     var testMode = false
-    /// Pace of the media lanes: automatic (nil), 0 for the lowest latency, or a fixed time.
-    var mediaBatch: Duration?
+    var lanes = MediaLaneSettings()
 
     /// The places of settings and lines (`line 1001`) in the file, for faults that are found when all are known.
     var places: [String: String] = [:]
@@ -185,7 +192,7 @@ struct ServeConfiguration {
         settings.webSocketProxies = webSocket.proxies
         settings.nameServers = nameServers
         settings.programAuthorities = serverAuthorities
-        settings.mediaBatch = mediaBatch
+        settings.mediaBatch = lanes.batch
         (settings.journalFile, settings.journalRotation) = (journalFile, journalRotation)
         settings.violationsAreFatal = testMode
         settings.directories = directories

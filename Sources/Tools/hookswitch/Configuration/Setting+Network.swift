@@ -157,6 +157,10 @@ extension Setting {
         Setting(
             path: "media.batch", takes: "milliseconds", default: .unset("automatic"),
             help: "pace of the media lanes, up to 20; 0: lowest latency"
-        ) { $0.mediaBatch = .microseconds(Int64(try $1.number(0...20) * 1000)) },
+        ) { $0.lanes.batch = .microseconds(Int64(try $1.number(0...20) * 1000)) },
+        Setting(
+            path: "media.kernel-relay", takes: "off|auto|required", default: .value("off"),
+            help: "plain bridged calls are relayed in the kernel, past the host's firewall: never, where the machine lets it, or always"
+        ) { $0.lanes.relay = KernelRelayChoice(rawValue: try $1.oneOf(KernelRelayChoice.allCases.map(\.rawValue))) ?? .off },
     ]
 }

@@ -17,7 +17,7 @@ struct Examination {
     /// - Parameter published: of a compose file, where one is used.
     func all(_ published: ComposePorts?) -> [DoctorReport.Finding] {
         advertised() + listeners() + folder() + database() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [
-            buffers(), clock(), descriptors(),
+            relay(), buffers(), clock(), descriptors(),
         ] + names()
             + warnings() + [rest()].compactMap(\.self)
     }
@@ -199,6 +199,23 @@ struct Examination {
                 remedy: "ports: \"\(port):\(port)/\(kind)\", where devices speak TCP")
         }
         return Finding(grade: .good, subject: "compose", text: "\(service.name) publishes SIP and all media ports")
+    }
+
+    /// Tells whether plain bridged calls can be relayed in the kernel, and what that changes.
+    private func relay() -> Finding {
+        let subject = "relay", choice = configuration.lanes.relay
+        guard let refusal = machine.relayRefusal() else {
+            return Finding(
+                grade: .good, subject: subject,
+                text: choice == .off
+                    ? "by sockets; eBPF works here: bridged calls in the clear would cost a fraction, past the host's firewall"
+                    : "plain bridged calls by eBPF; the host's firewall does not see them",
+                remedy: choice == .off ? "media.kernel-relay: auto, if that is wanted" : nil)
+        }
+        guard choice != .off else { return Finding(grade: .good, subject: subject, text: "by sockets") }
+        return Finding(
+            grade: choice == .required ? .bad : .note, subject: subject, text: "by sockets: \(refusal)",
+            remedy: "in a container user: root with cap_add: [BPF, NET_ADMIN]; else root, or AmbientCapabilities=CAP_BPF CAP_NET_ADMIN")
     }
 
     private func buffers() -> Finding {

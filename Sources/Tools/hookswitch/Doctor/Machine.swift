@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import Media
 import Primitives
 import Runtime
 import Store
@@ -44,6 +45,8 @@ struct Machine {
     /// Nil: the folder can be had, and no other server has it.
     var folderFailure: (String) -> FolderFailure?
     var database: (StorePlace) -> DatabaseReading
+    /// Nil: the kernel can relay packets of media here.
+    var relayRefusal: () -> KernelRelayDevice.Refusal?
     /// Nil: the port can be bound; else why not.
     var bindFailure: (SocketAddress, _ isTCP: Bool) -> String?
 
@@ -54,7 +57,7 @@ struct Machine {
             sendBufferLimit: number("/proc/sys/net/core/wmem_max"),
             clockSource: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             descriptorLimit: ProcessResources.raiseDescriptorLimit(), cores: MachineReading.cores, resolve: resolved,
-            folderFailure: failure(ofFolder:), database: reading(of:),
+            folderFailure: failure(ofFolder:), database: reading(of:), relayRefusal: refusalOfRelay,
             bindFailure: failure)
     }
 
@@ -90,6 +93,13 @@ struct Machine {
         } catch let failure as Failure {
             return failure.exitCode == ExitStatus.usage.rawValue ? .refused(failure.message) : .away(failure.message)
         } catch { return .away("\(error)") }
+    }
+
+    private static func refusalOfRelay() -> KernelRelayDevice.Refusal? {
+        do throws(KernelRelayDevice.Refusal) {
+            _ = try KernelRelayDevice.proven(mostEntries: 4)
+            return nil
+        } catch { return error }
     }
 
     private static func failure(_ address: SocketAddress, _ isTCP: Bool) -> String? {
