@@ -121,10 +121,13 @@ final class Feeds<Value, Failure: Error>: @unchecked Sendable {
     /// No publisher is added any more but by those that are there.
     func close() { end(.finished) }
 
-    private func end(_ completion: Subscribers.Completion<Failure>) {
+    func fail(_ error: Failure) { end(.failure(error)) }
+
+    /// - Parameter isLast: whatever else is open is not waited for.
+    func end(_ completion: Subscribers.Completion<Failure>, isLast: Bool = false) {
         let isLast = state.update { state in
             state.open -= 1
-            return state.open == 0
+            return isLast || state.open == 0
         }
         if case .finished = completion, !isLast { return }
         downstream.receive(completion: completion)

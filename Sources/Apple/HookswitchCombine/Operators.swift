@@ -42,18 +42,6 @@ extension Publisher {
         through { if isIncluded($0) { _ = $1.receive($0) } }
     }
 
-    public func handleEvents(
-        receiveOutput: ((Output) -> Void)? = nil, receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)? = nil
-    ) -> AnyPublisher<Output, Failure> {
-        through({
-            receiveOutput?($0)
-            _ = $1.receive($0)
-        }) {
-            receiveCompletion?($0)
-            $1.receive(completion: $0)
-        }
-    }
-
     public func dropFirst(_ count: Int = 1) -> AnyPublisher<Output, Failure> {
         AnyPublisher { downstream in
             let seen = Locked(0)

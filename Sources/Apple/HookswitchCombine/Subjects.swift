@@ -143,3 +143,15 @@ public final class Future<Output, Failure: Error>: Publisher, @unchecked Sendabl
         subscriber.receive(completion: .finished)
     }
 }
+
+/// A publisher that is made anew for each who listens.
+public struct Deferred<DeferredPublisher: Publisher>: Publisher {
+    public typealias Output = DeferredPublisher.Output
+    public typealias Failure = DeferredPublisher.Failure
+    public let createPublisher: () -> DeferredPublisher
+    public init(createPublisher: @escaping () -> DeferredPublisher) { self.createPublisher = createPublisher }
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+        createPublisher().receive(subscriber: subscriber)
+    }
+}
