@@ -58,8 +58,20 @@ final class ScenarioUser: Sendable {
     private func request(_ actions: [CXAction]) {
         controller.request(CXTransaction(actions: actions)) { [link] error in
             guard let error else { return }
-            let code = (error as? CXErrorCodeRequestTransactionError).map { "\($0.code)" }
-            link.tell(.refused, code ?? "\(error)")
+            let code = (error as? CXErrorCodeRequestTransactionError)?.code
+            link.tell(.refused, code.map { "\($0)" + Self.reason($0, of: actions) } ?? "\(error)")
+        }
+    }
+
+    /// The likely reason, where the code alone does not tell it: what the app says its calls and its provider can do.
+    static func reason(_ code: CXErrorCodeRequestTransactionError.Code, of actions: [CXAction]) -> String {
+        switch code {
+        case .maximumCallGroupsReached: return " (the provider's maximumCallGroups)"
+        case .invalidAction where actions.contains { ($0 as? CXSetHeldCallAction)?.isOnHold == true }:
+            return " (the app reports its call with supportsHolding false: it can be ended, not held)"
+        case .invalidAction where actions.contains { $0 is CXPlayDTMFCallAction }:
+            return " (the app reports its call with supportsDTMF false)"
+        default: return ""
         }
     }
 
