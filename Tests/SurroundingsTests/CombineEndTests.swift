@@ -146,6 +146,56 @@ import Testing
         }
     }
 
+    @Test func `what throws is the end, and the handler of an error may throw`() {
+        #expect(Heard([1, 2].publisher.tryFilter { if $0 == 2 { throw Failed() } else { true } }).words == ["1", "failed"])
+        #expect(Heard([1, 2].publisher.tryCompactMap { $0 == 1 ? nil : $0 }).words == ["2", "finished"])
+        let failing = Result<Int, Failed>.failure(Failed()).publisher
+        #expect(Heard(failing.tryCatch { _ in Just(3) }).words == ["3", "finished"])
+        #expect(Heard(failing.tryCatch { error -> Just<Int> in throw error }).words == ["failed"])
+        let coded = Result<[Int], Failed>.success([7]).publisher.encode(encoder: JSONEncoder()).decode(
+            type: [Int].self, decoder: JSONDecoder())
+        #expect(Heard(coded).words == ["[7]", "finished"])
+        #expect(Heard(Just(Data()).decode(type: [Int].self, decoder: JSONDecoder())).words == ["failed"])
+        #expect(Heard(Int?.none.publisher).words == ["finished"] && Heard(Optional(1).publisher).words == ["1", "finished"])
+    }
+
+    @Test func `three and four are joined as two are`() {
+        let subjects = (0..<4).map { _ in PassthroughSubject<Int, Never>() }, stop = PassthroughSubject<Void, Never>()
+        let (a, b, c, d) = (subjects[0], subjects[1], subjects[2], subjects[3])
+        let newest = Heard(Publishers.CombineLatest4(a, b, c, d).map { "\($0.0)\($0.1)\($0.2)\($0.3)" }.eraseToAnyPublisher())
+        let pairs = Heard(Publishers.Zip3(a, b, c).map { "\($0.0)\($0.1)\($0.2)" }.eraseToAnyPublisher())
+        let merged = Heard(Publishers.Merge3(a, b, c)), four = Heard(a.merge(with: b, c, d)), sums = Heard(a.combineLatest(b) { $0 + $1 })
+        let products = Heard(a.zip(b) { $0 * $1 }), early = Heard(a.prefix(untilOutputFrom: stop)), other = PassthroughSubject<Int, Never>()
+        let copied = Heard(other.eraseToAnyPublisher()), copying = a.subscribe(other)
+        for (index, subject) in subjects.enumerated() { subject.send(index + 1) }
+        stop.send()
+        a.send(5)
+        copying.cancel()
+        a.send(6)
+        #expect(newest.words == ["1234", "5234", "6234"] && pairs.words == ["123"] && merged.words == ["1", "2", "3", "5", "6"])
+        #expect(four.words == ["1", "2", "3", "4", "5", "6"] && sums.words == ["3", "7", "8"] && products.words == ["2"])
+        #expect(early.words == ["1", "finished"] && copied.words == ["1", "5"])
+        #expect(Heard(["ab"].publisher.map(\.count, \.isEmpty)).words == ["(2, false)", "finished"])
+    }
+
+    @Test func `how many, whether all, and the last such`() async throws {
+        let numbers = [1, 2, 3].publisher
+        #expect(Heard(numbers.count()).words == ["3", "finished"] && Heard(numbers.last { $0 < 3 }).words == ["2", "finished"])
+        #expect(Heard(numbers.allSatisfy { $0 > 1 }).words == ["false", "finished"])
+        #expect(Heard(numbers.allSatisfy { $0 > 0 }).words == ["true", "finished"])
+        var awaited: [Int] = []
+        await #expect(throws: Failed.self) {
+            for try await value in numbers.setFailureType(to: (any Error).self).append(Fail<Int, any Error>(error: Failed())).values {
+                awaited.append(value)
+            }
+        }
+        #expect(awaited == [1, 2, 3])
+        var isDone = false
+        nonisolated(unsafe) let set = { isDone = true }
+        ImmediateScheduler.shared.schedule { set() }
+        #expect(isDone)
+    }
+
     private final class Page: TextOutputStream {
         var text = ""
         func write(_ string: String) { text += string }

@@ -80,6 +80,15 @@ extension Publisher {
         first(where: isWanted).map { _ in true }.replaceEmpty(with: false)
     }
 
+    /// Whether all values are so: false and the end at the first that is not.
+    public func allSatisfy(_ isSo: @escaping (Output) -> Bool) -> AnyPublisher<Bool, Failure> { contains { !isSo($0) }.map { !$0 } }
+
+    /// The number of values, when the publisher has finished.
+    public func count() -> AnyPublisher<Int, Failure> { reduce(0) { count, _ in count + 1 } }
+
+    /// The last such value, when the publisher has finished; none where none came.
+    public func last(where isWanted: @escaping (Output) -> Bool) -> AnyPublisher<Output, Failure> { filter(isWanted).last() }
+
     /// This value where the publisher finishes without any.
     public func replaceEmpty(with value: Output) -> AnyPublisher<Output, Failure> {
         AnyPublisher { downstream in
