@@ -118,6 +118,32 @@ import Testing
         #expect(ScenarioUser.reason(.invalidAction, of: [keys]).contains("supportsDTMF false"))
     }
 
+    @MainActor @Test(.timeLimit(.minutes(30))) func `a scenario's user acts when the app has heard that its report was accepted`() async {
+        let system = CallSystem(configuration: .app, host: QueueHost()), goesOn = DispatchSemaphore(value: 0), order = Order()
+        let provider = CXProvider(configuration: CXProviderConfiguration(), system: system)
+        provider.reportNewIncomingCall(with: UUID(), update: CXCallUpdate()) { _ in
+            goesOn.wait()
+            order.add("reported")
+        }
+        await withCheckedContinuation { continuation in
+            ScenarioUser.afterReports(to: system) {
+                order.add("user")
+                continuation.resume()
+            }
+            DispatchQueue.main.async { goesOn.signal() }
+        }
+        await withCheckedContinuation { continuation in system.host.run(on: .private) { continuation.resume() } }
+        #expect(order.words == ["reported", "user"])
+        provider.invalidate()
+    }
+
+    private final class Order: @unchecked Sendable {
+        private let lock = NSLock()
+        private var held: [String] = []
+        var words: [String] { lock.withLock { held } }
+        func add(_ word: String) { lock.withLock { held.append(word) } }
+    }
+
     /// Has the `async` method for a push alone, as apps with LiveCommunicationKit do.
     private class AsyncApp: NSObject, PKPushRegistryDelegate, @unchecked Sendable {
         let provider: CXProvider

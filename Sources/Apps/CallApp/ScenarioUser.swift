@@ -17,7 +17,13 @@ final class ScenarioUser: Sendable {
         controller = CXCallController(system: line.system)
     }
 
-    func begin() { link.begin { order in self.perform(order) } }
+    func begin() { link.begin { order in Self.afterReports(to: self.line.system) { self.perform(order) } } }
+
+    /// Acts on the main queue when the completions of the app's reports have run, which is elsewhere: no user is faster than they are, and
+    /// apps that keep a call from its completion on would find none to answer.
+    static func afterReports(to system: CallSystem, _ act: @escaping @Sendable () -> Void) {
+        system.host.run(on: .private) { DispatchQueue.main.async(execute: act) }
+    }
 
     private func perform(_ order: AppLink.Order?) {
         switch order {
