@@ -19,7 +19,7 @@ let asXcodeSets: [SwiftSetting] = [
 /// Apple's names. Other packages ask whether they can import `Combine`, `Network`, `os`, `SwiftUI` or `ObjectiveC`, and take Apple's when
 /// they can: these have names of their own here.
 let appleModules = [
-    "CallKit", "LiveCommunicationKit", "AVFoundation", "PushKit", "Intents", "UIKit", "AVFAudio", "AVKit", "AudioToolbox",
+    "CallKit", "LiveCommunicationKit", "AVFoundation", "PushKit", "Intents", "UIKit", "ActivityKit", "AVFAudio", "AVKit", "AudioToolbox",
     "SystemConfiguration", "UserNotifications",
     "HookswitchCombine", "HookswitchNetwork", "HookswitchOS", "HookswitchObjectiveC", "HookswitchSwiftUI", "_Testing_UIKit",
 ]
@@ -94,6 +94,7 @@ let package = Package(
         .target(name: "AVFoundation", path: "Sources/Apple/AVFoundation", swiftSettings: strict),
         .target(name: "PushKit", path: "Sources/Apple/PushKit", swiftSettings: strict),
         .target(name: "Intents", path: "Sources/Apple/Intents", swiftSettings: strict),
+        .target(name: "ActivityKit", path: "Sources/Apple/ActivityKit", swiftSettings: strict),
         .target(name: "AudioToolbox", path: "Sources/Apple/AudioToolbox", swiftSettings: strict),
         .target(name: "HookswitchCombine", path: "Sources/Apple/HookswitchCombine", swiftSettings: strict),
         .target(name: "HookswitchNetwork", path: "Sources/Apple/HookswitchNetwork", swiftSettings: strict),
@@ -218,6 +219,11 @@ let package = Package(
             name: "call-sources-example", dependencies: appleModules.map { .byName(name: $0) }, path: "Examples/CallSources",
             exclude: ["PhoneApp"], swiftSettings: [.swiftLanguageMode(.v5)], plugins: ["CallSources"]),
 
+        // An app as Xcode has it, whose entry point gives way to that of a host.
+        .executableTarget(
+            name: "call-host-example", dependencies: ["UIKit"], path: "Examples/CallHost", exclude: ["App"],
+            swiftSettings: [.swiftLanguageMode(.v5)], plugins: ["CallSources"]),
+
         // The template of a team's own test of its call code. In its own package it is MyPhone.
         .executableTarget(
             name: "MyPhone", dependencies: ["AVFoundation", "CallApp", "CallKit", "PushKit"], path: "Examples/CallTest/Sources/MyPhone",
@@ -313,7 +319,8 @@ let package = Package(
             name: "SurroundingsTests", dependencies: appleModules.map { .byName(name: $0) },
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
         tests("SourceRewriter"),
-        .testTarget(name: "CallSourcesTests", dependencies: ["CopySources", "call-sources-example"], swiftSettings: strict),
+        .testTarget(
+            name: "CallSourcesTests", dependencies: ["CopySources", "call-host-example", "call-sources-example"], swiftSettings: strict),
         tests("Workbench", ["Audio", "CallJournal", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(
             "Rehearsal",

@@ -40,6 +40,11 @@ import Testing
         #expect(lines.contains("info [com.example.phone:app] ringing: true"))
     }
 
+    @Test func `a host's main.swift takes the place of the app's entry point, and launches its delegate`() async throws {
+        let outcome = try await run(Self.products.appending(path: "call-host-example"), [])
+        #expect(outcome.status == 0 && outcome.text == "launched 1\n")
+    }
+
     @Test func `an error of the compiler names the app's own file and line`() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -7,7 +7,7 @@ import Testing
     static let groups: [String: [String: Int]] = [
         "Wire": ["Primitives": 0, "SIP": 1, "SDP": 1, "RTP": 1, "Audio": 1, "HTTP": 1, "Streaming": 2],
         "Apple": [
-            "AVFoundation": 0, "AudioToolbox": 0, "HookswitchCombine": 0, "HookswitchNetwork": 0, "HookswitchOS": 0,
+            "AVFoundation": 0, "ActivityKit": 0, "AudioToolbox": 0, "HookswitchCombine": 0, "HookswitchNetwork": 0, "HookswitchOS": 0,
             "HookswitchObjectiveC": 0, "Intents": 0, "_Testing_UIKit": 0, "PushKit": 0, "SystemConfiguration": 0, "UserNotifications": 0,
             "AVFAudio": 1, "CallKit": 1, "UIKit": 1, "AVKit": 2,
             "HookswitchSwiftUI": 2, "LiveCommunicationKit": 2,

@@ -12,6 +12,15 @@ extension Publisher {
         }
     }
 
+    /// The values of all, as they come.
+    public func merge<B: Publisher, C: Publisher>(with b: B, _ c: C) -> AnyPublisher<Output, Failure>
+    where B.Output == Output, C.Output == Output, B.Failure == Failure, C.Failure == Failure { merge(with: b).merge(with: c) }
+
+    public func merge<B: Publisher, C: Publisher, D: Publisher>(with b: B, _ c: C, _ d: D) -> AnyPublisher<Output, Failure>
+    where
+        B.Output == Output, C.Output == Output, D.Output == Output, B.Failure == Failure, C.Failure == Failure, D.Failure == Failure
+    { merge(with: b, c).merge(with: d) }
+
     /// The newest value of each, once there are both.
     public func combineLatest<Other: Publisher>(_ other: Other) -> AnyPublisher<(Output, Other.Output), Failure>
     where Other.Failure == Failure {
@@ -33,6 +42,30 @@ extension Publisher {
     /// The newest value of each, once there are all.
     public func combineLatest<B: Publisher, C: Publisher>(_ b: B, _ c: C) -> AnyPublisher<(Output, B.Output, C.Output), Failure>
     where B.Failure == Failure, C.Failure == Failure { combineLatest(b).combineLatest(c).map { ($0.0, $0.1, $1) } }
+
+    public func combineLatest<B: Publisher, C: Publisher, D: Publisher>(
+        _ b: B, _ c: C, _ d: D
+    ) -> AnyPublisher<(Output, B.Output, C.Output, D.Output), Failure>
+    where B.Failure == Failure, C.Failure == Failure, D.Failure == Failure {
+        combineLatest(b, c).combineLatest(d).map { ($0.0, $0.1, $0.2, $1) }
+    }
+
+    public func combineLatest<Other: Publisher, Value>(
+        _ other: Other, _ transform: @escaping (Output, Other.Output) -> Value
+    ) -> AnyPublisher<Value, Failure> where Other.Failure == Failure { combineLatest(other).map { transform($0.0, $0.1) } }
+
+    public func zip<Other: Publisher, Value>(
+        _ other: Other, _ transform: @escaping (Output, Other.Output) -> Value
+    ) -> AnyPublisher<Value, Failure> where Other.Failure == Failure { zip(other).map { transform($0.0, $0.1) } }
+
+    public func zip<B: Publisher, C: Publisher>(_ b: B, _ c: C) -> AnyPublisher<(Output, B.Output, C.Output), Failure>
+    where B.Failure == Failure, C.Failure == Failure { zip(b).zip(c).map { ($0.0, $0.1, $1) } }
+
+    /// The values until the other gives one.
+    public func prefix<P: Publisher>(untilOutputFrom other: P) -> AnyPublisher<Output, Failure> {
+        let ends = other.map { _ in Output?.none }.replaceError(with: nil).first()
+        return map(Optional.some).merge(with: ends.setFailureType(to: Failure.self)).prefix { $0 != nil }.compactMap(\.self)
+    }
 
     /// The first value of each, then the second of each, and so on.
     public func zip<Other: Publisher>(_ other: Other) -> AnyPublisher<(Output, Other.Output), Failure> where Other.Failure == Failure {
@@ -121,10 +154,13 @@ final class Feeds<Value, Failure: Error>: @unchecked Sendable {
     /// No publisher is added any more but by those that are there.
     func close() { end(.finished) }
 
-    private func end(_ completion: Subscribers.Completion<Failure>) {
+    func fail(_ error: Failure) { end(.failure(error)) }
+
+    /// - Parameter isLast: whatever else is open is not waited for.
+    func end(_ completion: Subscribers.Completion<Failure>, isLast: Bool = false) {
         let isLast = state.update { state in
             state.open -= 1
-            return state.open == 0
+            return isLast || state.open == 0
         }
         if case .finished = completion, !isLast { return }
         downstream.receive(completion: completion)

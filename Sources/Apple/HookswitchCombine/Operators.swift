@@ -34,24 +34,16 @@ extension Publisher {
         through { _ = $1.receive(transform($0)) }
     }
 
+    public func map<A, B>(_ a: KeyPath<Output, A>, _ b: KeyPath<Output, B>) -> AnyPublisher<(A, B), Failure> {
+        map { ($0[keyPath: a], $0[keyPath: b]) }
+    }
+
     public func compactMap<Value>(_ transform: @escaping (Output) -> Value?) -> AnyPublisher<Value, Failure> {
         through { if let value = transform($0) { _ = $1.receive(value) } }
     }
 
     public func filter(_ isIncluded: @escaping (Output) -> Bool) -> AnyPublisher<Output, Failure> {
         through { if isIncluded($0) { _ = $1.receive($0) } }
-    }
-
-    public func handleEvents(
-        receiveOutput: ((Output) -> Void)? = nil, receiveCompletion: ((Subscribers.Completion<Failure>) -> Void)? = nil
-    ) -> AnyPublisher<Output, Failure> {
-        through({
-            receiveOutput?($0)
-            _ = $1.receive($0)
-        }) {
-            receiveCompletion?($0)
-            $1.receive(completion: $0)
-        }
     }
 
     public func dropFirst(_ count: Int = 1) -> AnyPublisher<Output, Failure> {
@@ -77,18 +69,6 @@ extension Publisher {
                 if index <= count { _ = $1.receive($0) }
                 if index >= count { $1.receive(completion: .finished) }
             }.receive(subscriber: downstream)
-        }
-    }
-
-    /// A failure of the closure ends the publisher.
-    public func tryMap<Value>(_ transform: @escaping (Output) throws -> Value) -> AnyPublisher<Value, any Error> {
-        through({ value, sink in
-            do { _ = sink.receive(try transform(value)) } catch { sink.receive(completion: .failure(error)) }
-        }) { completion, sink in
-            switch completion {
-            case .finished: sink.receive(completion: .finished)
-            case .failure(let error): sink.receive(completion: .failure(error))
-            }
         }
     }
 

@@ -39,6 +39,21 @@ public enum Publishers {
         }
     }
 
+    /// The values of all, as they come.
+    public static func Merge3<A: Publisher, B: Publisher, C: Publisher>(_ a: A, _ b: B, _ c: C) -> AnyPublisher<A.Output, A.Failure>
+    where A.Output == B.Output, B.Output == C.Output, A.Failure == B.Failure, B.Failure == C.Failure { a.merge(with: b, c) }
+
+    /// The newest value of each, once there are all.
+    public static func CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>(
+        _ a: A, _ b: B, _ c: C, _ d: D
+    ) -> AnyPublisher<(A.Output, B.Output, C.Output, D.Output), A.Failure>
+    where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure { a.combineLatest(b, c, d) }
+
+    /// The first value of each, then the second of each, and so on.
+    public static func Zip3<A: Publisher, B: Publisher, C: Publisher>(
+        _ a: A, _ b: B, _ c: C
+    ) -> AnyPublisher<(A.Output, B.Output, C.Output), A.Failure> where A.Failure == B.Failure, B.Failure == C.Failure { a.zip(b, c) }
+
     /// The first value of each, then the second of each, and so on.
     public struct Zip<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
         public typealias Output = (A.Output, B.Output)

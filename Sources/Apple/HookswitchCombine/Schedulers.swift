@@ -19,6 +19,17 @@ public struct HookswitchInterval: Sendable, ExpressibleByFloatLiteral, Expressib
     public static func milliseconds(_ value: Int) -> HookswitchInterval { HookswitchInterval(seconds: Double(value) / 1_000) }
 }
 
+/// The place where something is received: there, and at once.
+public struct ImmediateScheduler: Scheduler, Sendable {
+    public static let shared = ImmediateScheduler()
+    public func hookswitchSchedule(_ action: @escaping @Sendable () -> Void) { action() }
+    public func hookswitchSchedule(after interval: HookswitchInterval, _ action: @escaping @Sendable () -> Void) { action() }
+}
+
+extension Scheduler {
+    public func schedule(_ action: @escaping @Sendable () -> Void) { hookswitchSchedule(action) }
+}
+
 extension DispatchQueue: Scheduler {
     public func hookswitchSchedule(_ action: @escaping @Sendable () -> Void) { async(execute: action) }
     public func hookswitchSchedule(after interval: HookswitchInterval, _ action: @escaping @Sendable () -> Void) {

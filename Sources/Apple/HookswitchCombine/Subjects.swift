@@ -6,6 +6,13 @@ public protocol Subject<Output, Failure>: Publisher, AnyObject {
     func send(completion: Subscribers.Completion<Failure>)
 }
 
+extension Publisher {
+    /// Gives all values, and the end, to a subject.
+    public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
+        sink(receiveCompletion: { subject.send(completion: $0) }) { subject.send($0) }
+    }
+}
+
 extension Subject where Output == Void {
     public func send() { send(()) }
 }
@@ -141,5 +148,17 @@ public final class Future<Output, Failure: Error>: Publisher, @unchecked Sendabl
         subscriber.receive(subscription: NoSubscription())
         _ = subscriber.receive(value)
         subscriber.receive(completion: .finished)
+    }
+}
+
+/// A publisher that is made anew for each who listens.
+public struct Deferred<DeferredPublisher: Publisher>: Publisher {
+    public typealias Output = DeferredPublisher.Output
+    public typealias Failure = DeferredPublisher.Failure
+    public let createPublisher: () -> DeferredPublisher
+    public init(createPublisher: @escaping () -> DeferredPublisher) { self.createPublisher = createPublisher }
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+        createPublisher().receive(subscriber: subscriber)
     }
 }

@@ -34,13 +34,17 @@ open class PKVoIPPushMetadata: NSObject, @unchecked Sendable {
     }
 }
 
-/// Hears of tokens and pushes. Only `didUpdate` must be there; the newest of the methods for a push that is there is called.
+/// Hears of tokens and pushes. Only `didUpdate` must be there. Of the methods for a push the newest that there is is called; one of the
+/// `async` methods where there is no other.
 public protocol PKPushRegistryDelegate: NSObjectProtocol {
     func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType)
     func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType)
+    func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType) async
     func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
         completion: @escaping @Sendable () -> Void)
+    func pushRegistry(
+        _ registry: PKPushRegistry, didReceiveIncomingVoIPPushWith payload: PKPushPayload, metadata: PKVoIPPushMetadata) async
     func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingVoIPPushWith payload: PKPushPayload, metadata: PKVoIPPushMetadata,
         withCompletionHandler completion: @escaping @Sendable () -> Void)
@@ -48,15 +52,24 @@ public protocol PKPushRegistryDelegate: NSObjectProtocol {
 }
 
 extension PKPushRegistryDelegate {
-    public func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType) {}
+    public func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType) {
+        PushMethods.current?.isLast = true
+    }
+
+    public func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType) async {}
 
     public func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
         completion: @escaping @Sendable () -> Void
     ) {
-        pushRegistry(registry, didReceiveIncomingPushWith: payload, for: type)
-        completion()
+        let method: (PKPushRegistry, PKPushPayload, PKPushType) -> Void = pushRegistry(_:didReceiveIncomingPushWith:for:)
+        method(registry, payload, type)
+        if PushMethods.current?.isLast != true { completion() }
     }
+
+    public func pushRegistry(
+        _ registry: PKPushRegistry, didReceiveIncomingVoIPPushWith payload: PKPushPayload, metadata: PKVoIPPushMetadata
+    ) async { await pushRegistry(registry, didReceiveIncomingPushWith: payload, for: .voIP) }
 
     public func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingVoIPPushWith payload: PKPushPayload, metadata: PKVoIPPushMetadata,
@@ -66,4 +79,11 @@ extension PKPushRegistryDelegate {
     }
 
     public func pushRegistry(_ registry: PKPushRegistry, didInvalidatePushTokenFor type: PKPushType) {}
+}
+
+/// The search for the delegate's method for one push.
+final class PushMethods: @unchecked Sendable {
+    @TaskLocal static var current: PushMethods?
+    /// The last of the methods that are not `async` was reached, and it is none of the delegate's own.
+    var isLast = false
 }

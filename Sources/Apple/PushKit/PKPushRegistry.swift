@@ -63,22 +63,46 @@ extension PKPushRegistry {
         hookswitchDeliver(payload, mustReport: mustReport, returned: {}, completion: completion)
     }
 
-    /// The same, and `returned` runs on the registry's queue when the delegate's method has returned.
+    /// The same, and `returned` runs when the delegate's method has returned: on the registry's queue, after an `async` method on any.
     public func hookswitchDeliver(
         _ payload: PKPushPayload, mustReport: Bool, returned: @escaping @Sendable () -> Void, completion: @escaping @Sendable () -> Void
     ) -> Bool {
         guard desiredPushTypes?.contains(payload.type) ?? false, delegate != nil else { return false }
         queue.async { @Sendable [self] in
-            defer { returned() }
-            guard let delegate else { return completion() }
-            if payload.type == .voIP {
-                let metadata = PKVoIPPushMetadata(mustReport: mustReport)
-                delegate.pushRegistry(self, didReceiveIncomingVoIPPushWith: payload, metadata: metadata, withCompletionHandler: completion)
-            } else {
-                delegate.pushRegistry(self, didReceiveIncomingPushWith: payload, for: payload.type, completion: completion)
+            guard let delegate else {
+                completion()
+                return returned()
+            }
+            let methods = PushMethods(), metadata = PKVoIPPushMetadata(mustReport: mustReport)
+            PushMethods.$current.withValue(methods) { give(payload, metadata, to: delegate, completion) }
+            guard methods.isLast else { return returned() }
+            nonisolated(unsafe) let own = delegate
+            Task {
+                await give(payload, metadata, to: own)
+                completion()
+                returned()
             }
         }
         return true
+    }
+
+    private func give(
+        _ payload: PKPushPayload, _ metadata: PKVoIPPushMetadata, to delegate: any PKPushRegistryDelegate,
+        _ completion: @escaping @Sendable () -> Void
+    ) {
+        if payload.type == .voIP {
+            delegate.pushRegistry(self, didReceiveIncomingVoIPPushWith: payload, metadata: metadata, withCompletionHandler: completion)
+        } else {
+            delegate.pushRegistry(self, didReceiveIncomingPushWith: payload, for: payload.type, completion: completion)
+        }
+    }
+
+    private func give(_ payload: PKPushPayload, _ metadata: PKVoIPPushMetadata, to delegate: any PKPushRegistryDelegate) async {
+        if payload.type == .voIP {
+            await delegate.pushRegistry(self, didReceiveIncomingVoIPPushWith: payload, metadata: metadata)
+        } else {
+            await delegate.pushRegistry(self, didReceiveIncomingPushWith: payload, for: payload.type)
+        }
     }
 }
 

@@ -89,7 +89,7 @@ extension AppCall: InviteSessionDelegate {
         call.enter(.connected)
         if isElsewhere { call.renegotiate() }
         line.tell(.connected(uuid))
-        if standing == .known { line.system.reportConnected(uuid) }
+        if standing == .known, line.settings.fillsGaps { line.system.reportConnected(uuid) }
         startMedia()
         offerWhenPossible()
     }

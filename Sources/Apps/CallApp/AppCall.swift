@@ -221,7 +221,8 @@ final class AppCall {
             return   // the app may still be about to report it
         }
         guard standing != .ended else { return }
-        if line.hasEndUnderWay(uuid) { overdueAt = now + line.settings.endLimit } else { line.system.reportEnded(uuid, reason: reason) }
+        let isUnderWay = line.hasEndUnderWay(uuid), limit = isUnderWay ? line.settings.endLimit : line.settings.endReportLimit
+        if limit > .zero { overdueAt = now + limit } else { line.system.reportEnded(uuid, reason: reason) }
     }
 
     /// CallKit's call is gone.

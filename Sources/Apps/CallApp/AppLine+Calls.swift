@@ -140,7 +140,9 @@ extension AppLine {
     func outgoing(_ uuid: UUID) -> AppCall {
         if let call = calls[uuid] { return call }
         let call = makeCall(.outgoing, uuid, session: nil, flow: settings.flow)
-        (call.standing, call.provider) = (.known, system.call(uuid)?.provider)
+        let known = system.call(uuid)
+        // An app may have reported it connected before the INVITE leaves.
+        (call.standing, call.provider) = (known?.hasConnected == true ? .up : .known, known?.provider)
         add(call)
         return call
     }

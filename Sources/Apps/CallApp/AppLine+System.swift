@@ -14,7 +14,7 @@ extension AppLine {
         case .incomingReported(let uuid, let handle): adopt(uuid, reportedFor: handle)
         case .actionFulfilled(let action, _):
             takeUp { $0.uuid == action.uuid }
-            if let call = action.call { complete(action, of: call) }
+            if let call = action.call, settings.fillsGaps { complete(action, of: call) }
         case .actionFailed(let action): takeUp { $0.uuid == action.uuid }
         case .actionPerformed(let action): acting.decline(action)
         case .callEnded(let call, _): calls[call]?.stopMedia()

@@ -117,9 +117,11 @@ public final class AppLine: SignallingEndpoint {
     var now: Instant { max(turn, journal.latest) }
 
     func enter(_ now: Instant) {
-        turn = max(turn, now)
+        reach(now)
         scribe.drain()
     }
+
+    func reach(_ now: Instant) { turn = max(turn, now) }
 
     /// Does what had to wait until the CallKit system was done.
     func settle() {

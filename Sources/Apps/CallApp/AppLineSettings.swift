@@ -38,6 +38,12 @@ public struct AppLineSettings: Sendable {
     public var reportLimit = Duration.seconds(7)
     /// The time that an end may be on its way through the app before the line takes the call down by itself.
     public var endLimit = Duration.seconds(5)
+    /// The time that the app has to report an end of the network's by itself; zero: until its event returns. One whose server tells the end
+    /// by a push, or whose code hops to another queue first, needs more.
+    public var endReportLimit = Duration.zero
+    /// Whether the line makes the steps that the app leaves out: it sends what a fulfilled action stands for, and reports a call connected.
+    /// False for an app whose SDK does all that: then nothing is sent that the app did not ask for, and the audit says what is missing.
+    public var fillsGaps = true
     /// `User-Agent` of what it sends.
     public var product: Text = "Hookswitch"
 

@@ -82,6 +82,8 @@ final class CallSystemRecorder: CallSystemJournal {
         guard !isDraining else { return }
         isDraining = true
         while let (event, call, now) = pending.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            // Outside of a turn it is later than the line's last one.
+            line.reach(now)
             line.prepare(for: event)
             if !isRepeated(event) { takeIn(event, call, at: now) }
         }

@@ -17,7 +17,13 @@ final class ScenarioUser: Sendable {
         controller = CXCallController(system: line.system)
     }
 
-    func begin() { link.begin { order in self.perform(order) } }
+    func begin() { link.begin { order in Self.afterReports(to: self.line.system) { self.perform(order) } } }
+
+    /// Acts on the main queue when the completions of the app's reports have run, which is elsewhere: no user is faster than they are, and
+    /// apps that keep a call from its completion on would find none to answer.
+    static func afterReports(to system: CallSystem, _ act: @escaping @Sendable () -> Void) {
+        system.host.run(on: .private) { DispatchQueue.main.async(execute: act) }
+    }
 
     private func perform(_ order: AppLink.Order?) {
         switch order {
@@ -58,8 +64,20 @@ final class ScenarioUser: Sendable {
     private func request(_ actions: [CXAction]) {
         controller.request(CXTransaction(actions: actions)) { [link] error in
             guard let error else { return }
-            let code = (error as? CXErrorCodeRequestTransactionError).map { "\($0.code)" }
-            link.tell(.refused, code ?? "\(error)")
+            let code = (error as? CXErrorCodeRequestTransactionError)?.code
+            link.tell(.refused, code.map { "\($0)" + Self.reason($0, of: actions) } ?? "\(error)")
+        }
+    }
+
+    /// The likely reason, where the code alone does not tell it: what the app says its calls and its provider can do.
+    static func reason(_ code: CXErrorCodeRequestTransactionError.Code, of actions: [CXAction]) -> String {
+        switch code {
+        case .maximumCallGroupsReached: return " (the provider's maximumCallGroups)"
+        case .invalidAction where actions.contains { ($0 as? CXSetHeldCallAction)?.isOnHold == true }:
+            return " (the app reports its call with supportsHolding false: it can be ended, not held)"
+        case .invalidAction where actions.contains { $0 is CXPlayDTMFCallAction }:
+            return " (the app reports its call with supportsDTMF false)"
+        default: return ""
         }
     }
 

@@ -15,13 +15,18 @@ struct CallSources: BuildToolPlugin {
         let sources = originals(of: module, in: context.package, without: list.filter { !$0.hasPrefix(word) })
         guard !sources.isEmpty else { return [] }
         let copies = places(of: sources, in: context.pluginWorkDirectoryURL)
-        let kind = module.kind == .executable ? "executable" : "library"
+        let kind = hasEntryPointOfApp(module) ? "executable" : "library"
         return [
             .buildCommand(
                 displayName: "Copying the call sources of \(target.name)", executable: try context.tool(named: "CopySources").url,
                 arguments: [kind] + modules.flatMap { ["import", $0] } + zip(sources, copies).flatMap { [$0.path, $1.path] },
                 inputFiles: sources, outputFiles: copies)
         ]
+    }
+
+    /// A `main.swift` beside the app is its host, which launches the app's delegate: then the app's own entry point is taken out.
+    private func hasEntryPointOfApp(_ module: any SourceModuleTarget) -> Bool {
+        module.kind == .executable && !module.sourceFiles(withSuffix: "swift").contains { $0.url.lastPathComponent == "main.swift" }
     }
 
     private func originals(of module: any SourceModuleTarget, in package: Package, without names: [String]) -> [URL] {

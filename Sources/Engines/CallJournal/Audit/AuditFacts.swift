@@ -237,8 +237,11 @@ extension AuditFacts {
 extension AuditFacts {
     private func noteCall(_ event: borrowing JournalEvent, _ call: CallUUID) {
         switch event.kind {
-        case .reportIncoming: (current.direction, current.reports.incoming) = (.incoming, .pending)
+        case .reportIncoming:
+            current.direction = .incoming
+            if current.reports.incoming != .accepted { current.reports.incoming = .pending }
         case .reportIncomingAccepted: current.reports.incoming = .accepted
+        case .reportIncomingRefused where current.reports.incoming == .accepted: break   // the call that is there goes on
         case .reportIncomingRefused: current.reports.incoming = .refused(error: event.details.text(.error) ?? .empty)
         case .reportConnecting: current.reports.connecting += 1
         case .reportConnected: current.reports.connected += 1

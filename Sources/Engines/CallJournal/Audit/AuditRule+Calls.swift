@@ -4,7 +4,8 @@ import SIP
 // Rules about how a call comes into being and how it is answered or connected.
 extension AuditRule {
     /// At `report.incoming`: exactly one INVITE was received for the call since the last refused attempt (a challenge makes a new attempt),
-    /// exactly one reservation is held, 100 was sent and no other response before it.
+    /// exactly one reservation is held, 100 was sent and no other response before it. An app on its own line may report a call again while
+    /// it lasts, as for a second push or for the one that cancels it: the telephone refuses that, and the call goes on.
     static let r1 = AuditRule(
         .R1, "an incoming call is reported once, after one INVITE, its 100 and one reservation", on: [.reportIncoming],
         check: { _, facts in
@@ -13,6 +14,9 @@ extension AuditRule {
             if call.invitesReceived != 1 { return "one INVITE must come before the report, not \(call.invitesReceived)" }
             if !call.provisional.sentTrying || call.provisional.sentEarly { return "100 must be sent before the report, and nothing else" }
             return call.media.ports.count == 1 ? nil : "one reservation must come before the report, not \(call.media.ports.count)"
+        },
+        isAdvice: { event, facts in
+            facts.current.reports.incoming == .accepted && facts.current.ended == nil && facts.line(event.line).isOfApp
         })
 
     /// 101–199 to the INVITE only after `report.incoming.ok`; after `report.incoming.error` neither these nor a 2xx.
@@ -27,11 +31,17 @@ extension AuditRule {
             return "the report was refused: no 2xx"
         })
 
-    /// The 2xx to the INVITE that makes the dialog: after `perform.answer`, once, and not after CANCEL, `report.ended` or another end.
+    /// The 2xx to the INVITE that makes the dialog: after `perform.answer`, once, and not after CANCEL, `report.ended` or another end. An
+    /// app fulfils no answer before it was sent.
     static let r3 = AuditRule(
-        .R3, "one 200 per incoming call, inside perform.answer, and none after CANCEL or the end", on: [.sipSent],
-        check: { _, facts in
+        .R3, "one 200 per incoming call, inside perform.answer, and none after CANCEL or the end",
+        on: [.sipSent, .actionFulfilled],
+        check: { event, facts in
             let call = facts.current
+            if event.kind == .actionFulfilled {
+                let isEarly = facts.action?.kind == .answer && call.sentOK == nil && !call.isEnding && facts.line(event.line).isOfApp
+                return isEarly ? "the 200 must be sent before answer is fulfilled" : nil
+            }
             guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message), !call.isRefused else {
                 return nil
             }
@@ -102,10 +112,11 @@ extension AuditRule {
             switch event.kind {
             case .reportConnecting:
                 if call.reports.connecting > 0 { return "connecting is reported once" }
-                return call.provisional.receivedEarly || call.receivedOK ? nil : "connecting needs a 1xx above 100"
+                return call.provisional.receivedEarly || call.receivedOK
+                    ? nil : "connecting was reported before the far end rang: no 1xx above 100 has come"
             case .reportConnected:
                 if call.reports.connected > 0 { return "connected is reported once" }
-                return call.receivedOK ? nil : "connected needs a 2xx"
+                return call.receivedOK ? nil : "connected was reported before the far end answered: no 2xx has come"
             default:
                 let isMissing = call.direction == .outgoing && call.media.wasOpened && call.receivedOK && call.reports.connected == 0
                 return isMissing ? "the call was answered: connected must be reported" : nil

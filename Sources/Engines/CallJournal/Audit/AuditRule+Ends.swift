@@ -28,7 +28,7 @@ extension AuditRule {
             switch event.kind {
             case .performEnd:
                 guard let end = call.remoteEnd, let accepted = facts.action?.acceptedSequence else { return nil }
-                return accepted > end ? "the far end had ended the call: no perform.end" : nil
+                return accepted > end ? "the far end had ended the call: report its end, and ask for none (no perform.end)" : nil
             case .reportEnded:
                 return call.reports.ended > 0 && call.ended == nil ? "the end is reported once" : nil
             default:

@@ -1,0 +1,13 @@
+import UIKit
+
+@main
+@objc class AppDelegate: UIResponder, UIApplicationDelegate {
+    private(set) var launches = 0
+
+    func application(
+        _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool {
+        launches += 1
+        return true
+    }
+}
