@@ -105,3 +105,10 @@ need_api_checkers() {
     need_python .build/api-check schemathesis,openapi_spec_validator,asyncapi3,websockets \
         schemathesis==4.32.5 openapi-spec-validator==0.9.0 asyncapi3==0.0.2 websockets==17.4
 }
+
+# need_chart_checkers: Helm as a library, and the schemas of Kubernetes; their Python in chart_python.
+need_chart_checkers() {
+    # shellcheck disable=SC2034  # by those that source this
+    chart_python=.build/chart/bin/python
+    need_python .build/chart helm_python,kubernetes_validate,yaml helm-python-sdk==0.2.2 kubernetes-validate==1.37.0 PyYAML==6.0.4
+}

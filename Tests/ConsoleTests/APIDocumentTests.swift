@@ -164,8 +164,8 @@ import UserAgent
         func trunk(_ name: Text?, _ status: Int?) -> TrunkBody {
             TrunkBody(
                 TrunkSummary(
-                    line: "1", name: name, registration: .none, registrationStatus: status, servers: [server], isWatched: true, calls: 0,
-                    maximumCalls: 1))
+                    line: "1", name: name, registration: .none, registrationStatus: status, servers: [server], isWatched: true, node: name,
+                    calls: 0, maximumCalls: 1))
         }
         try Self.expect("Trunk", full: trunk("x", 200), least: trunk(nil, nil))
         try Self.expect("TrunkServer", full: trunk(nil, nil).servers[0], least: trunk(nil, nil).servers[0])

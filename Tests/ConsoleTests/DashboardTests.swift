@@ -76,7 +76,7 @@ import Testing
                 "hookswitch_webhook_oldest_seconds", "hookswitch_webhook_failures_total", "hookswitch_queue_callers",
                 "hookswitch_queue_calls_total", "hookswitch_streams", "hookswitch_streams_ended_total", "hookswitch_stream_faults_total",
                 "hookswitch_stream_overflow_bytes_total", "hookswitch_stream_silence_milliseconds_total",
-                "hookswitch_store_up", "hookswitch_store_changes_waiting", "hookswitch_store_changes_lost_total",
+                "hookswitch_store_up", "hookswitch_store_changes_waiting", "hookswitch_store_changes_lost_total", "hookswitch_trunk_leases",
             ], "\(left)")
     }
 

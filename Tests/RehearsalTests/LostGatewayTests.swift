@@ -9,7 +9,7 @@ import UserAgent
 @testable import Rehearsal
 
 /// Rows of the dialogs of a gateway, and another gateway that ends the calls by them.
-@Suite struct LostGatewayTests {
+@Suite struct LostGatewayTests: TrunkSuite {
     /// The store that both share, as far as dialogs go.
     private final class Rows: LineStore {
         private let kept = Mutex<[UUID: SavedDialog]>([:]), changes = Mutex<[LineChange]>([])
@@ -100,6 +100,36 @@ import UserAgent
         let ended = survivor.gateway.recents(ofLine: "2000") ?? []
         #expect(ended.map(\.id) == [caller.call] && ended.first?.reason == "failed" && ended.first?.outcome == .answered)
         #expect(rows.recents.last == ended.first)
+        survivor.expectQuiet()
+    }
+
+    @Test(arguments: [401, 407]) func `a trunk that asks who ends its call is told`(status: Int) throws {
+        func start() -> Stage {
+            Stage { configuration, environment in
+                var trunk = TrunkConfiguration(targets: [.init(host: "192.0.2.50", port: 5060)]),
+                    line = LineConfiguration(number: "carrier")
+                (trunk.user, trunk.password) = ("account", "secret")
+                (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+                configuration.lines.append(line)
+                environment.store = rows
+            }
+        }
+        let lost = start(), carrier = RawPeer(lost, 50), caller = RawPeer(lost, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        carrier.answer(carrier.request(.invite), 200, body: carrier.description())
+        let row = try #require(rows.of(carrier))
+        #expect(row.trunk == "carrier" && rows.of(caller)?.trunk == nil && rows.all.count == 2)
+
+        let survivor = start(), far = RawPeer(survivor, 50)
+        survivor.gateway.end(orphans([row]), at: survivor.world.now)
+        survivor.run(seconds: 0.1)
+        let first = try #require(far.request(.bye))
+        Self.challenge(far, first, status)
+        let second = try #require(far.request(.bye))
+        #expect(Self.isProven(second, status == 401 ? .authorization : .proxyAuthorization) && second.cseq.number == first.cseq.number + 1)
+        #expect(second.headers[.reason] == first.headers[.reason] && second.callID == first.callID)
+        far.answer(second, 200)
+        #expect(survivor.events(.callOrphanEnded).map { $0.details.number(.status) } == [200])
         survivor.expectQuiet()
     }
 

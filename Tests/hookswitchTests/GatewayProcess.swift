@@ -20,7 +20,8 @@ final class GatewayProcess {
     }
 
     /// Returns when it serves.
-    init(_ url: String, node: String, address given: SocketAddress? = nil) throws {
+    /// - Parameter further: settings beside those that each test has, as YAML; lines go on.
+    init(_ url: String, node: String, address given: SocketAddress? = nil, further: String = "") throws {
         address = try given ?? SocketAddress(.loopback, port: try FreePorts.block(of: 2, .v4).lowerBound)
         let folder = try Self.folder.get().path + "/\(UUID())", ports = try FreePorts.block(of: 20, .v4, in: 12_000...19_999)
         (journal, log) = (folder + "/data/journal.jsonl", folder + "/log")
@@ -35,6 +36,7 @@ final class GatewayProcess {
             lines:
               - { number: "1001", open: true }
               - { number: "1002", open: true }
+            \(further)
             """
         try Data(yaml.utf8).write(to: URL(filePath: folder + "/hookswitch.yaml"))
         try Data().write(to: URL(filePath: log))
@@ -55,6 +57,9 @@ final class GatewayProcess {
         Glibc.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
+
+    /// As a machine that stands still for a while.
+    func pause(_ isPaused: Bool) { Glibc.kill(process.processIdentifier, isPaused ? SIGSTOP : SIGCONT) }
 
     /// As an operator stops it; its exit code.
     func stop() -> Int32 {

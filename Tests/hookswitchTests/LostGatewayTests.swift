@@ -115,11 +115,11 @@ extension Databases {
             first.stop()
             try postgres.query(
                 database.name,
-                "DROP TABLE dialog, node_lease; DROP INDEX recent_by_id; DELETE FROM schema_version WHERE version = 2")
+                "DROP TABLE dialog, node_lease, trunk_lease; DROP INDEX recent_by_id; DELETE FROM schema_version WHERE version >= 2")
             let second = try SharedGateway(database.url, node: "a", address: first.address)
             defer { second.stop() }
             #expect(try second.line("1001").devices.count == 1)
-            #expect(try postgres.query(database.name, "SELECT max(version) FROM schema_version") == "2")
+            #expect(try postgres.query(database.name, "SELECT max(version) FROM schema_version") == "3")
             #expect(try count("node_lease", database.name) == "1" && count("dialog", database.name) == "0")
         }
     }

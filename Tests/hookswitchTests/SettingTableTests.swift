@@ -99,6 +99,7 @@ import Testing
         "trunk.password-file": ("trunk: { host: a.test, username: u, WHAT }", "password-file: FOLDER/secret"),
         "trunk.register": (Self.trunk, "register: true"), "trunk.expires": (Self.registered, "expires: 300"),
         "trunk.keep-alive": (Self.registered, "keep-alive: none"), "trunk.health": (Self.trunk, "health: 30"),
+        "trunk.nodes": (Self.registered, "nodes: each"),
         "trunk.sources": (Self.trunk, "sources: [\"192.0.2.0/28\"]"), "trunk.hairpin": (Self.trunk, "hairpin: true"),
         "trunk.incoming": (Self.registered, "incoming: \"1\""), "trunk.caller": (Self.trunk, "caller: \"+49\""),
         "trunk.rewrite": (Self.trunk, "rewrite: [{ match: \"^0\" }]"),

@@ -127,6 +127,10 @@ extension HookswitchClient {
         public var registrationStatus: Int?
         /// Its servers are asked whether they live.
         public var isWatched: Bool
+        /// The gateway that was asked registers it and checks its servers; nil: an older one, which does not say.
+        public var isHeld: Bool?
+        /// The gateway that does, where several share a database.
+        public var node: String?
         public var servers: [Server]
         /// Calls that are up, and conversations that may be at a time.
         public var calls: Int, maximumCalls: Int

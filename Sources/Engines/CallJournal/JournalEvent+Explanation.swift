@@ -55,8 +55,12 @@ extension JournalEvent.Kind {
             .init(
                 "A trunk changed.",
                 [
-                    .always(.cause, "`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`"),
-                    .maybe(.remote), .maybe(.status), .maybe(.text, "its servers, or the name that has none"),
+                    .always(
+                        .cause,
+                        "`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`, `held` (this gateway registers it), `elsewhere` (another one does)"
+                    ),
+                    .maybe(.remote), .maybe(.status), .maybe(.node, "the gateway that registers it, of those that share a database"),
+                    .maybe(.text, "its servers, or the name that has none"),
                     .maybe(.count, "seconds granted, or until the next attempt"),
                 ])
         case .callOrphanEnded:

@@ -93,7 +93,7 @@ public final class Gateway: SignallingEndpoint {
         let push = configuration.push.isOn ? environment.push : nil
         router = Router(context, table, trunks, registrar, userAgent, listeners, isPushing: push != nil)
         reachability = Reachability(context, table, registrar, userAgent)
-        self.services = LineServices(context, lineTable, registrar, SharedDialogs(context, table, userAgent, listeners))
+        self.services = LineServices(context, lineTable, registrar, SharedDialogs(context, table, userAgent, listeners, trunks))
         recorder = Recorder(context, table, userAgent, environment.recordings, kept: environment.kept)
         dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
         let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)
@@ -298,6 +298,13 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// Takes the leases of trunks that gateways which share the store have; a trunk that is not among them keeps its state.
+    public func adopt(_ leases: [TrunkLease], at now: Instant) {
+        enter(now)
+        trunks.adopt(leases)
+        settle()
+    }
+
     /// Does what is due until now.
     public func advance(to now: Instant) {
         enter(now)
@@ -399,6 +406,7 @@ public final class Gateway: SignallingEndpoint {
             ends: Dictionary(uniqueKeysWithValues: ends), answers: userAgent.answers, registrations: registrar.answers,
             media: table.mediaTotals, violations: journal.violations, journal: file)
         (figures.queues, figures.streams) = (applications.queues.totals, applications.streams.totals)
+        figures.heldTrunks = context.leasesTrunks ? trunks.held : nil
         return figures
     }
 

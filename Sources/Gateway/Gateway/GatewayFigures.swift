@@ -32,6 +32,8 @@ public struct GatewayFigures: Sendable {
     public var registrations: [Int: UInt64] = [:]
     /// Callers of all queues.
     public var queues = QueueTotals()
+    /// Trunks that this gateway registers and checks, of those that gateways with one store share; nil: there is no such store.
+    public var heldTrunks: Int?
     /// Streams of programs.
     public var streams = StreamTotals()
     /// Totals of closed legs.

@@ -57,6 +57,9 @@ extension GatewayServer {
     /// Ends the calls of gateways that have died. Returns at once.
     public func end(_ orphans: OrphanedCalls) { lane.post { host, now in host.endpoint.end(orphans, at: now) } }
 
+    /// Takes the leases of trunks that gateways which share the store have. Returns at once.
+    public func adopt(_ leases: [TrunkLease]) { lane.post { host, now in host.endpoint.adopt(leases, at: now) } }
+
     /// Takes the whole state of the store. Returns at once.
     ///
     /// - Parameters:

@@ -21,6 +21,7 @@ struct ChangeNotice: Equatable {
         run = words[0]
         switch (words[1], words.count) {
         case ("all", 2): topic = nil
+        case ("trunks", 2): topic = .trunks
         case ("registrations", 3): topic = .registrations(user: words[2])
         case ("do-not-disturb", 3): topic = .doNotDisturb(line: words[2])
         case ("blocked", 3): topic = .blocked(line: words[2])
@@ -45,6 +46,7 @@ struct ChangeNotice: Equatable {
     private var words: [String] {
         switch topic {
         case nil: ["all"]
+        case .trunks: ["trunks"]
         case .registrations(let user): ["registrations", user]
         case .doNotDisturb(let line): ["do-not-disturb", line]
         case .blocked(let line): ["blocked", line]

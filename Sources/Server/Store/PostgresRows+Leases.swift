@@ -9,12 +9,12 @@ extension PostgresRows {
     static let mostOrphans = 200
 
     private static let dialog =
-        "dialog.call, line, peer, call_id, local, remote, cseq, routes, target, is_secure, transport, address, server_name"
-    private static let length = "interval '\(LeaseWatch.length.wholeMilliseconds) milliseconds'"
+        "dialog.call, line, peer, call_id, local, remote, cseq, routes, target, is_secure, transport, address, server_name, trunk"
+    static let length = "interval '\(LeaseWatch.length.wholeMilliseconds) milliseconds'"
     /// Lists of texts are one value.
     private static let listed = "IN (SELECT jsonb_array_elements_text($1::jsonb))"
 
-    /// Renews the lease of a run, and reads those of the others. The lock of the name ends with the connection, and so with its process.
+    /// Renews the lease of a run, and reads those of the others and of trunks. The lock of the name ends with the connection, and so with its process.
     /// - Parameter claimsName: asks for the lock, too: whether it was got is the last row of the last answer.
     static func renewal(run: String, node: String, claimsName: Bool) -> [Statement] {
         [
@@ -26,7 +26,7 @@ extension PostgresRows {
             Statement(
                 """
                 SELECT run, node, extract(epoch FROM renewed), extract(epoch FROM clock_timestamp() - renewed) FROM node_lease WHERE run <> $1
-                """, [run]),
+                """, [run]), trunks,
         ]
             + (claimsName
                 ? [Statement("SELECT pg_try_advisory_lock(hashtextextended('hookswitch node ' || $1, 0))", [StoreChange.clean(node)])] : [])
@@ -72,7 +72,7 @@ extension PostgresRows {
                     call: call, line: row.text(), peer: row.optional().flatMap(UUID.init(uuidString:)), callID: row.text(),
                     local: row.text(), remote: row.text(), sequence: UInt32(clamping: row.number()),
                     routes: row.text().split(separator: "\n").map(String.init), target: row.text(), isSecure: row.flag(),
-                    transport: row.text(), address: row.text(), serverName: row.text()),
+                    transport: row.text(), address: row.text(), serverName: row.text(), trunk: row.optional()),
                 node: node)
         }
     }
@@ -84,10 +84,14 @@ extension PostgresRows {
             [json(dialogs.map(\.dialog.call.uuidString)), RecentCall.gatewayKilled])
     }
 
-    /// Ends the lease of a run that has no dialogs any more.
-    static func release(run: String) -> Statement {
-        Statement("DELETE FROM node_lease WHERE run = $1 AND NOT EXISTS (SELECT FROM dialog WHERE run = $1)", [run])
+    /// Ends the leases of a run; its own stays where it has dialogs, for others to end them.
+    static func release(run: String) -> [Statement] {
+        [
+            giving(trunks: nil, run: run),
+            Statement("DELETE FROM node_lease WHERE run = $1 AND NOT EXISTS (SELECT FROM dialog WHERE run = $1)", [run]),
+            ChangeNotice(run: run, topic: .trunks).statement,
+        ]
     }
 
-    private static func json(_ texts: [String]) -> String { String(decoding: (try? JSONEncoder().encode(texts)) ?? Data(), as: UTF8.self) }
+    static func json(_ texts: [String]) -> String { String(decoding: (try? JSONEncoder().encode(texts)) ?? Data(), as: UTF8.self) }
 }

@@ -84,6 +84,7 @@ enum PostgresRows {
             about(line, "line, provider, identifier, parameter, kept_until, device FROM push_binding", "ORDER BY kept_until DESC, key")
         case .messages(let line):
             about(line, "line, id, caller, name, called, received, duration, path, is_heard FROM message", "ORDER BY received DESC")
+        case .trunks: trunks
         case .recent(let line, let id, let direction):
             Statement(
                 "SELECT \(recent) FROM recent WHERE line = $1 AND id = $2 AND direction = $3",
@@ -108,6 +109,7 @@ enum PostgresRows {
         case .pushBindings(let line): .pushBindings(line: line, rows.map { binding($0).binding })
         case .messages(let line): .messages(line: line, rows.compactMap(message))
         case .recent: rows.first.flatMap(call).map { .recent($0) }
+        case .trunks: nil
         }
     }
 

@@ -37,6 +37,7 @@ extension StoreChange {
         case .dialog(let dialog):
             Self.upsert("dialog", keys: 1, Self.row(dialog) + [("node", node), ("run", run), ("orphan_of", nil)])
         case .noDialog(let call): Self.delete("dialog", [("call", call.uuidString)])
+        case .trunk(let line, let state): Self.statement(state, ofTrunk: line, run: run)
         }
     }
 
@@ -118,7 +119,7 @@ extension StoreChange {
             ("call", dialog.call.uuidString), ("line", dialog.line), ("peer", dialog.peer?.uuidString), ("call_id", dialog.callID),
             ("local", dialog.local), ("remote", dialog.remote), ("cseq", String(dialog.sequence)),
             ("routes", dialog.routes.joined(separator: "\n")), ("target", dialog.target), ("is_secure", text(dialog.isSecure)),
-            ("transport", dialog.transport), ("address", dialog.address), ("server_name", dialog.serverName),
+            ("transport", dialog.transport), ("address", dialog.address), ("server_name", dialog.serverName), ("trunk", dialog.trunk),
         ]
     }
 

@@ -72,5 +72,13 @@ enum PostgresSchema {
             "CREATE INDEX dialog_by_run ON dialog (run)",
             "CREATE INDEX recent_by_id ON recent (id)",
         ],
+        [
+            """
+            CREATE TABLE trunk_lease (
+                trunk text PRIMARY KEY, run text NOT NULL, node text NOT NULL, is_registered boolean NOT NULL DEFAULT false, status integer,
+                routes text NOT NULL DEFAULT '', silent text NOT NULL DEFAULT '')
+            """,
+            "ALTER TABLE dialog ADD COLUMN trunk text",
+        ],
     ]
 }

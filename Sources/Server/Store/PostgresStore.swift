@@ -90,11 +90,15 @@ public final class PostgresStore: LineStore, Sendable {
         var isWoken = false
         var onReading: (@Sendable (Reading, _ taken: @escaping @Sendable () -> Void) -> Void)?
         var onOrphans: (@Sendable (OrphanedCalls) -> Void)?
+        var onTrunks: (@Sendable ([TrunkLease]) -> Void)?
+        /// Lines whose trunks this gateway would register.
+        var trunks: [String] = []
     }
 
     let state = Mutex(State())
     private let lane: Lane<PostgresWorker>
     public let sharesCalls: Bool
+    public var leasesTrunks: Bool { sharesCalls }
 
     /// - Parameter notice: called on the store's lane.
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) {
@@ -153,7 +157,20 @@ public final class PostgresStore: LineStore, Sendable {
     /// - Parameter end: called on the store's lane.
     public func handOrphans(to end: @escaping @Sendable (OrphanedCalls) -> Void) {
         state.withLock { $0.onOrphans = end }
-        lane.post { worker, now in worker.lookForOrphans(at: now) }
+        lane.post { worker, _ in worker.readLeases() }
+    }
+
+    /// Hands the leases of trunks to the lines, whenever one is another's, or another state is told.
+    /// - Parameter take: called on the store's lane, with all leases that there are.
+    public func handTrunks(to take: @escaping @Sendable ([TrunkLease]) -> Void) {
+        state.withLock { $0.onTrunks = take }
+        lane.post { worker, _ in worker.tellTrunks() }
+    }
+
+    /// Asks for the leases of these trunks from now on. Returns at once; ``handTrunks(to:)`` tells what came of it.
+    public func contend(for trunks: [String]) {
+        state.withLock { $0.trunks = trunks }
+        lane.post { worker, _ in worker.readLeases() }
     }
 
     /// Present figures.

@@ -15,6 +15,8 @@ extension PostgresWorker {
         var hasLookedBack = false
         /// Earlier runs of this gateway, which the name's lock says are over.
         var predecessors: [NodeLease] = []
+        /// The leases of trunks that the lines were told last.
+        var toldTrunks: [TrunkLease]?
 
         /// The connection is gone, and the name's lock with it.
         mutating func lost() {
@@ -31,7 +33,8 @@ extension PostgresWorker {
             noteRenewal(isNew: answers[0].first?.first == "t")
             if asks { lookBack(leases, isAlone: answers.last?.first?.first == "t") }
             let dead = lease?.watch.read(leases, at: MonotonicClock.now) ?? []
-            take((lease?.predecessors ?? []) + dead)
+            let over = (lease?.predecessors ?? []) + dead
+            settle(PostgresRows.trunks(answers[2]), dead: over) { [unowned self] in take(over) }
         }
     }
 
@@ -72,6 +75,6 @@ extension PostgresWorker {
     /// All is written: nobody has to look after this run any more.
     func release(_ done: @escaping () -> Void) {
         lease = nil
-        perform([PostgresRows.release(run: run)]) { _ in done() }
+        perform(PostgresRows.release(run: run)) { _ in done() }
     }
 }

@@ -74,10 +74,16 @@ final class PostgresWorker: LaneResident {
         if case .idle = stage { goOn() }
     }
 
-    /// There is somebody to end the calls of others.
-    func lookForOrphans(at now: Instant) {
+    /// There is somebody to end the calls of others, or trunks are others': the leases are read at once.
+    func readLeases() {
         lease?.watch.hurry()
-        wake(at: now)
+        if case .idle = stage { goOn() }
+    }
+
+    /// There is somebody to be told of trunks.
+    func tellTrunks() {
+        lease?.toldTrunks = nil
+        readLeases()
     }
 
     /// - Parameter done: called when nothing is left to be written, or the database is not there.
@@ -293,6 +299,7 @@ final class PostgresWorker: LaneResident {
     /// Another gateway has changed something.
     private func hear(_ payload: String) {
         guard let heard = ChangeNotice(payload: payload), heard.run != run else { return }
+        if heard.topic == .trunks { return readLeases() }
         let isTooMuch = store { state -> Bool in
             guard let topic = heard.topic else { return true }
             state.queue.reread(topic)

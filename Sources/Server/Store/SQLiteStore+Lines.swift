@@ -24,8 +24,8 @@ extension SQLiteStore {
         case .message(let message): try write(message, to: database)
         case .noMessage(let line, let id): try remove(message: id, of: line, from: database)
         case .registrations(let user, let registrations): try write(registrations, of: user, to: database)
-        // The rows of dialogs are for other gateways, and a file has one.
-        case .dialog, .noDialog: break
+        // The rows of dialogs and of trunks are for other gateways, and a file has one.
+        case .dialog, .noDialog, .trunk: break
         }
     }
 

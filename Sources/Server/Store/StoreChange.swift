@@ -13,6 +13,8 @@ enum StoreTopic: Hashable, Sendable {
     case pushBindings(line: String)
     case recent(line: String, id: UUID, direction: RecentCall.Direction)
     case messages(line: String)
+    /// Leases of trunks, and their states. They are read with those of gateways.
+    case trunks
 }
 
 /// A row that is to be written, or to be taken away. Rows of one user that several gateways write are apart from each other.
@@ -30,6 +32,7 @@ enum StoreChange: Sendable, Equatable {
     case noMessage(line: String, id: UUID)
     case dialog(SavedDialog)
     case noDialog(UUID)
+    case trunk(line: String, TrunkState)
 
     /// The name of the row. A later change of the same row takes the place of this one.
     struct Key: Hashable, Sendable {
@@ -51,6 +54,7 @@ enum StoreChange: Sendable, Equatable {
         case .noMessage(let line, let id): Key(topic: .messages(line: line), row: id.uuidString)
         case .dialog(let dialog): Key(topic: nil, row: dialog.call.uuidString)
         case .noDialog(let call): Key(topic: nil, row: call.uuidString)
+        case .trunk(let line, _): Key(topic: .trunks, row: line)
         }
     }
 }

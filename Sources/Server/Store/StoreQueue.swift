@@ -40,6 +40,7 @@ struct StoreQueue {
         case .noMessage(let line, let id): insert(.noMessage(line: line, id: id))
         case .dialog(let dialog): insert(.dialog(dialog))
         case .noDialog(let call): insert(.noDialog(call))
+        case .trunk(let line, let state): insert(.trunk(line: line, state))
         case .pushBindings(let line, let bindings): add(bindings, of: line)
         case .registrations(let user, let saved): add(saved, of: user)
         }

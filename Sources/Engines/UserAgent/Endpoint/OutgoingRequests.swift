@@ -165,14 +165,15 @@ extension UserAgent {
 
     /// Ends a dialog that another user agent had, with a BYE; the completion gets its final status, as that of `options`.
     public func bye(
-        in dialog: Dialog, over flow: Flow, reasons: [Reason], at now: Instant, completion: @escaping (Int, Message?, Instant) -> Void
+        in dialog: Dialog, over flow: Flow, reasons: [Reason], credentials: Credentials? = nil, at now: Instant,
+        completion: @escaping (Int, Message?, Instant) -> Void
     ) {
         var dialog = dialog
         let way = way(over: flow, to: dialog.nextHop), sequence = dialog.takeSequence()
         var request = dialog.request(.bye, sequence: sequence, via: makeVia(for: dialog.nextHop, over: way))
         addProduct(to: &request)
         request.add(reasons)
-        ask(request, over: way, nil, at: now, completion)
+        ask(request, over: way, credentials, at: now, completion)
     }
 
     private func ask(

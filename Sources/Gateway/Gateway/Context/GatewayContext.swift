@@ -12,6 +12,8 @@ final class GatewayContext {
     let store: (any LineStore)?
     /// The store has the rows of dialogs, for other gateways.
     let sharesCalls: Bool
+    /// Of gateways that share the store, one at a time registers a trunk.
+    let leasesTrunks: Bool
     let turn: EventTime
     let timers: GatewayTimers
     var random: any RandomNumberGenerator
@@ -23,7 +25,7 @@ final class GatewayContext {
         at now: Instant
     ) {
         (self.configuration, self.journal, self.store, self.random) = (configuration, journal, store, random)
-        sharesCalls = store?.sharesCalls ?? false
+        (sharesCalls, leasesTrunks) = (store?.sharesCalls ?? false, store?.leasesTrunks ?? false)
         turn = EventTime(journal, at: now)
         let timers = GatewayTimers(turn, at: now)
         self.timers = timers

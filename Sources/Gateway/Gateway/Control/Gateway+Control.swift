@@ -43,7 +43,7 @@ extension Gateway {
                     .init(
                         name: member.name, address: member.server.address, transport: member.server.transport,
                         isDown: trunk.pool.isDown(member, at: now))
-                }, isWatched: trunk.configuration.health != nil,
+                }, isWatched: trunk.configuration.health != nil, isHeld: trunk.isHeld, node: trunk.lease.map { Text($0.node) },
                 calls: table.legs.values.count { $0.trunk === trunk && $0.state == .connected }, maximumCalls: line?.maximumCalls ?? 0)
         }
     }

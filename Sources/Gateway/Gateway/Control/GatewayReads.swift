@@ -37,17 +37,23 @@ public struct TrunkSummary: Sendable {
     public var servers: [Server]
     /// Its servers are asked whether they live (OPTIONS).
     public var isWatched: Bool
+    /// This gateway registers it and checks its servers.
+    public var isHeld: Bool
+    /// The gateway that does, where several share a store; nil: none has been heard of.
+    public var node: Text?
     /// Calls that are up over it.
     public var calls: Int
     /// Conversations that its line may have at a time.
     public var maximumCalls: Int
 
     public init(
-        line: Text, name: Text?, registration: Registration, registrationStatus: Int?, servers: [Server], isWatched: Bool, calls: Int,
-        maximumCalls: Int
+        line: Text, name: Text?, registration: Registration, registrationStatus: Int?, servers: [Server], isWatched: Bool,
+        isHeld: Bool = true,
+        node: Text? = nil, calls: Int, maximumCalls: Int
     ) {
         (self.line, self.name, self.registration, self.registrationStatus) = (line, name, registration, registrationStatus)
         (self.servers, self.isWatched, self.calls, self.maximumCalls) = (servers, isWatched, calls, maximumCalls)
+        (self.isHeld, self.node) = (isHeld, node)
     }
 }
 

@@ -26,15 +26,17 @@ public struct SavedDialog: Sendable, Equatable {
     public var transport: String
     /// The far end of the way that messages took, and the name that its certificate had; empty: none.
     public var address: String, serverName: String
+    /// The number of the line whose trunk the far end is; nil: it is none.
+    public var trunk: String?
 
     public init(
         call: UUID, line: String, peer: UUID?, callID: String, local: String, remote: String, sequence: UInt32, routes: [String],
-        target: String, isSecure: Bool, transport: String, address: String, serverName: String
+        target: String, isSecure: Bool, transport: String, address: String, serverName: String, trunk: String? = nil
     ) {
         (self.call, self.line, self.peer, self.callID) = (call, line, peer, callID)
         (self.local, self.remote, self.sequence, self.routes) = (local, remote, sequence, routes)
         (self.target, self.isSecure, self.transport) = (target, isSecure, transport)
-        (self.address, self.serverName) = (address, serverName)
+        (self.address, self.serverName, self.trunk) = (address, serverName, trunk)
     }
 }
 
@@ -50,7 +52,8 @@ extension SavedDialog {
             call: leg.uuid, line: leg.line.configuration.number.description, peer: peer, callID: dialog.callID.description,
             local: dialog.local.description, remote: dialog.remote.description, sequence: dialog.localSequence,
             routes: dialog.routeSet.map(\.description), target: dialog.remoteTarget.text.description, isSecure: dialog.isSecure,
-            transport: flow.transport.text.description, address: flow.remote.description, serverName: flow.peer.description)
+            transport: flow.transport.text.description, address: flow.remote.description, serverName: flow.peer.description,
+            trunk: leg.trunk?.line.description)
     }
 
     /// The dialog as another gateway can go on with it, and the server that messages went to; nil for what cannot be read.

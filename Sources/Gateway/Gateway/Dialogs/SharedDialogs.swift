@@ -10,13 +10,15 @@ final class SharedDialogs {
     private let table: CallTable
     private let userAgent: UserAgent
     private let listeners: Listeners
+    private let trunks: Trunks
     /// The rows that the store was given, of calls that are up.
     private var rows: [UUID: SavedDialog] = [:]
     /// Legs whose dialogs were made or have moved in the input that is worked off.
     private var moved: [Leg] = []
 
-    init(_ context: GatewayContext, _ table: CallTable, _ userAgent: UserAgent, _ listeners: Listeners) {
-        (self.context, self.table, self.userAgent, self.listeners) = (context, table, userAgent, listeners)
+    init(_ context: GatewayContext, _ table: CallTable, _ userAgent: UserAgent, _ listeners: Listeners, _ trunks: Trunks) {
+        (self.context, self.table, self.userAgent) = (context, table, userAgent)
+        (self.listeners, self.trunks) = (listeners, trunks)
     }
 
     // MARK: Dialogs of this gateway
@@ -48,10 +50,15 @@ final class SharedDialogs {
         guard let (dialog, server) = orphan.dialog.restored(), let flow = listeners.flow(to: server) else {
             return ended(orphan, 503, at: context.now)
         }
-        userAgent.bye(in: dialog, over: flow, reasons: EndCause.gatewayLost.reasons, at: context.now) { [unowned self] status, _, now in
+        let credentials = orphan.dialog.trunk.flatMap(credentials)
+        userAgent.bye(in: dialog, over: flow, reasons: EndCause.gatewayLost.reasons, credentials: credentials, at: context.now) {
+            [unowned self] status, _, now in
             ended(orphan, status, at: now)
         }
     }
+
+    /// For a trunk that asks who ends its call.
+    private func credentials(ofTrunk number: String) -> Credentials? { trunks.all.first { $0.line.description == number }?.credentials }
 
     private func ended(_ orphan: OrphanedDialog, _ status: Int, at now: Instant) {
         let dialog = orphan.dialog

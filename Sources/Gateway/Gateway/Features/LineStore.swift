@@ -91,6 +91,8 @@ public enum LineChange: Sendable, Equatable {
     case dialog(SavedDialog)
     /// The call is over.
     case noDialog(UUID)
+    /// In the place of what was kept of the trunk of this line, while its lease is this gateway's.
+    case trunk(line: String, TrunkState)
 }
 
 /// A part of the kept state as the store has it: written by another gateway, or before this one found its store.
@@ -120,12 +122,20 @@ public protocol LineStore: AnyObject, Sendable {
 
     /// Other gateways end the calls of this one when it dies, by the rows of its dialogs.
     var sharesCalls: Bool { get }
+
+    /// Several gateways share the store, and one of them at a time registers a trunk and checks its servers.
+    var leasesTrunks: Bool { get }
+
+    /// Asks for the leases of the trunks of these lines from now on, and gives those of all others up.
+    func contend(for trunks: [String])
 }
 
 extension LineStore {
     /// A store that nobody else writes to has nothing to tell.
     public func takes(_ update: KeptUpdate) -> Bool { true }
     public var sharesCalls: Bool { false }
+    public var leasesTrunks: Bool { false }
+    public func contend(for trunks: [String]) {}
 }
 
 /// Figures of a store that a monitor asks for.

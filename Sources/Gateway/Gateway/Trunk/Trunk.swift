@@ -7,27 +7,35 @@ import UserAgent
 final class Trunk {
     let configuration: TrunkConfiguration
     let line: Text
-    private let surroundings: Surroundings
-    private(set) var pool = ServerPool()
+    let surroundings: Surroundings
+    var pool = ServerPool()
     private var locations: [Location]
-    private var registration: Registration?
-    private var nextHealth: Instant?
+    var registration: Registration?
+    var nextHealth: Instant?
     /// Being taken back.
-    private var leaving: Registration?
+    var leaving: Registration?
     /// While registered, where the way is kept open.
-    private var keeper: FlowKeeper?
+    var keeper: FlowKeeper?
     /// Ways that a registration has tried since it last succeeded.
     private var triedFlows: [Flow] = []
-    private var isLeaving = false
+    private(set) var isLeaving = false
     /// The trunk of the same line before it was configured anew: it registers no more, and takes its registration back before ours begins.
     private var predecessor: Trunk?
     private weak var successor: Trunk?
     /// The last notice about each subject.
     private var told: [Text: TrunkNotice] = [:]
     /// The status of the last answer to our REGISTER; nil until there is one.
-    private(set) var registrationStatus: Int?
+    var registrationStatus: Int?
     /// The Service-Route: hops of our requests while we are registered (RFC 3608).
-    private(set) var serviceRoutes: [NameAddress] = []
+    var serviceRoutes: [NameAddress] = []
+    /// This gateway registers it and checks its servers: no other one does.
+    var isHeld: Bool
+    /// The gateway that does, where several share a store; nil: none has been heard of.
+    var lease: TrunkLease?
+    /// Servers that did not answer the last check.
+    var silent: Set<String> = []
+    /// The state that other gateways were told last.
+    var toldState: TrunkState?
 
     /// The state of one target.
     private struct Location {
@@ -54,12 +62,13 @@ final class Trunk {
     init(_ configuration: TrunkConfiguration, line: Text, _ surroundings: Surroundings) {
         (self.configuration, self.line, self.surroundings) = (configuration, line, surroundings)
         locations = configuration.targets.map { Location(target: $0) }
+        isHeld = !surroundings.context.leasesTrunks || !configuration.isLeased
     }
 
     /// Looks for the servers, and registers as soon as there is one.
     func start(at now: Instant) {
         for index in locations.indices { locate(index, at: now) }
-        nextHealth = configuration.health.map { _ in now }
+        if isHeld { beginChecks(at: now) }
     }
 
     /// Registers again, where it has: our address is another.
@@ -78,9 +87,12 @@ final class Trunk {
         isLeaving = true
         (keeper, nextHealth, predecessor) = (nil, nil, nil)
         for index in locations.indices { locations[index].due = nil }
-        leaving = registration
-        registration?.unregister(at: now)
-        registration = nil
+        unregister(at: now)
+    }
+
+    func unregister(at now: Instant) {
+        if let registration { (leaving, self.registration) = (registration, nil) }
+        leaving?.unregister(at: now)
     }
 
     /// Its registration is still being taken back.
@@ -88,7 +100,8 @@ final class Trunk {
 
     var registrationState: TrunkSummary.Registration {
         guard configuration.registration != nil else { return .none }
-        return registration?.isRegistered == true ? .registered : .unregistered
+        let isRegistered = isHeld ? registration?.isRegistered : lease?.state.isRegistered
+        return isRegistered == true ? .registered : .unregistered
     }
 
     var deadline: Instant? {
@@ -114,7 +127,7 @@ final class Trunk {
     }
 
     /// The host in request URIs: the trunk's domain, or the server as configured.
-    private func name(of member: ServerPool.Member) -> (host: Text, port: UInt16?) {
+    func name(of member: ServerPool.Member) -> (host: Text, port: UInt16?) {
         configuration.domain.map { ($0, nil) } ?? (member.name, member.port)
     }
 
@@ -134,11 +147,12 @@ final class Trunk {
             || pool.members.contains { $0.server.address == flow.remote && ($0.server.transport == flow.transport) }
     }
 
-    private func write(_ state: TrunkNotice.State, at now: Instant, _ details: JournalEvent.Details) {
+    func write(_ state: TrunkNotice.State, at now: Instant, _ details: JournalEvent.Details) {
         var details = details
         details[.cause] = .init(state.rawValue)
         surroundings.context.journal.record(.trunkState, line: line, at: now, details)
         tell(TrunkNotice(line: line, state: state, details))
+        tellOthers()
     }
 
     /// A notice that would come with every refresh and every attempt is given once.
@@ -167,6 +181,7 @@ final class Trunk {
         if !IPAddress.isText(locations[index].target.host) { locations[index].due = now + result.timeToLive }
         if !(result.hasFailed && result.servers.isEmpty) { locations[index].servers = result.servers }
         pool.set(locations.flatMap(Self.members))
+        if let lease, !isHeld { noteSilent(lease.state.silent, before: []) }
         guard !locations[index].servers.isEmpty else { return write(.unresolved, at: now, [.text: .init(locations[index].target.host)]) }
         write(.resolved, at: now, [.text: .init(pool.members.map { "\($0.server.transport):\($0.server.address)" }.joined(separator: " "))])
         if registration == nil { register(at: now) }
@@ -184,8 +199,10 @@ final class Trunk {
 
     // MARK: Registration
 
-    private func register(at now: Instant) {
-        guard !isLeaving, predecessor?.isBusy != true, let wanted = configuration.registration, let flow = flows(at: now).first else {
+    func register(at now: Instant) {
+        guard isHeld, !isLeaving, !isBusy, predecessor?.isBusy != true, let wanted = configuration.registration,
+            let flow = flows(at: now).first
+        else {
             return
         }
         let user = configuration.contactUser(line: line)
@@ -229,8 +246,12 @@ final class Trunk {
                 .refused, at: now,
                 [.status: .init(status), .remote: .init(remote.description), .count: .init(Int(delay.wholeMilliseconds / 1_000))])
         case .unregistered(let status):
-            (registrationStatus, serviceRoutes, leaving) = (nil, [], nil)
-            defer { successor?.predecessorLeft(at: now) }
+            leaving = nil
+            if isHeld || isLeaving { (registrationStatus, serviceRoutes) = (nil, []) }
+            defer {
+                successor?.predecessorLeft(at: now)
+                if self.registration == nil { register(at: now) }
+            }
             write(.unregistered, at: now, [.status: .init(status), .remote: .init(remote.description)])
         }
     }
@@ -279,35 +300,6 @@ final class Trunk {
     /// Nothing comes over it any more: what waits there fails, and what was registered over it is registered anew.
     private func giveUp(_ flow: Flow, at now: Instant) {
         if flow.transport.isReliable { surroundings.network.close(flow) } else { surroundings.userAgent.failed(flow, at: now) }
-    }
-
-    // MARK: Health
-
-    private func checkHealth(at now: Instant) {
-        nextHealth = configuration.health.map { now + $0 }
-        for member in pool.members {
-            guard let flow = surroundings.locator.listeners.flow(to: member) else { continue }
-            let (host, port) = name(of: member), target = URI(host: host, port: port)
-            let from = NameAddress(uri: URI(user: configuration.contactUser(line: line), host: surroundings.context.configuration.domain))
-            let options = OutgoingOptions(target: target, flow: flow, from: from, to: NameAddress(uri: target))
-            surroundings.userAgent.options(options, at: now) { [weak self] status, response, now in
-                self?.checked(flow, status, response, at: now)
-            }
-        }
-    }
-
-    /// Any answer but 503 says that somebody is there.
-    private func checked(_ flow: Flow, _ status: Int, _ response: Message?, at now: Instant) {
-        let isDown = status == 503 || response == nil
-        let wasDown = pool.members.contains { $0.server.address == flow.remote && pool.isDown($0, at: now) }
-        if isDown, let health = configuration.health {
-            // Until the next check but one has told otherwise.
-            pool.failed(flow.remote, flow.transport, until: now + health + health)
-        } else {
-            note(flow, failure: isDown ? status : nil, response, at: now)
-        }
-        guard wasDown != isDown else { return }
-        write(isDown ? .down : .up, at: now, [.remote: .init(flow.remote.description), .status: .init(status)])
     }
 }
 

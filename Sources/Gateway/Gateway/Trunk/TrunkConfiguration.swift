@@ -45,6 +45,8 @@ public struct TrunkConfiguration: Sendable, Equatable {
     public var registration: Registration?
     /// The interval at which each server is asked with OPTIONS whether it is there; nil: only calls tell.
     public var health: Duration?
+    /// Each of the gateways that share a store registers and asks, and not one of them.
+    public var isOfEachNode = false
     /// Networks that calls come from, beside the servers themselves.
     public var sources: [IPNetwork] = []
     /// Whether a call that came from here may leave here again: as when a load tool or an exchange is both ends. A loop then ends by

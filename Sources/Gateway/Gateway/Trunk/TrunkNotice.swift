@@ -4,7 +4,7 @@ import Primitives
 public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
     /// As the journal's `trunk.state` has it.
     public enum State: String, Sendable {
-        case resolved, unresolved, registered, refused, unregistered, flowFailed = "flow-failed", up, down
+        case resolved, unresolved, registered, refused, unregistered, flowFailed = "flow-failed", up, down, held, elsewhere
     }
 
     /// The number of the trunk's line.
@@ -17,17 +17,20 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
     public let status: Int?
     /// Servers that were found, or the name that has none.
     public let text: Text?
+    /// The gateway that registers it, of those that share a store.
+    public let node: Text?
 
     init(line: Text, state: State, _ details: JournalEvent.Details) {
         (self.line, self.state) = (line, state)
-        (remote, text, status) = (details.text(.remote), details.text(.text), details.number(.status).map { Int($0) })
+        (remote, text, node) = (details.text(.remote), details.text(.text), details.text(.node))
+        status = details.number(.status).map { Int($0) }
     }
 
     /// Calls over it may fail.
     public var isTrouble: Bool {
         switch state {
         case .unresolved, .refused, .flowFailed, .down: true
-        case .resolved, .registered, .unregistered, .up: false
+        case .resolved, .registered, .unregistered, .up, .held, .elsewhere: false
         }
     }
 
@@ -37,6 +40,7 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
         case .resolved, .unresolved: "names"
         case .registered, .refused, .unregistered, .flowFailed: "registration"
         case .up, .down: remote ?? .empty
+        case .held, .elsewhere: "lease"
         }
     }
 
@@ -50,6 +54,8 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
         case .unregistered: "trunk \(line): the registration with\(server) was taken back"
         case .flowFailed: "trunk \(line): the way to\(server) is dead, and opened anew"
         case .up: "trunk \(line):\(server) answers again"
+        case .held: "trunk \(line): this gateway registers it and checks its servers"
+        case .elsewhere: "trunk \(line): the gateway \(node ?? "") registers it and checks its servers"
         case .down: "trunk \(line):\(server) does not answer\(status.map { " (\($0))" } ?? "")"
         }
     }

@@ -11,6 +11,8 @@ final class Trunks {
     private var byLine: [Int: Trunk] = [:]
     /// Trunks of an earlier configuration, until their registrations have been taken back.
     private var leaving: [Trunk] = []
+    /// Leases of the store, by the numbers of lines.
+    private var leases: [String: TrunkLease] = [:]
 
     init(_ context: GatewayContext, _ lines: LineTable, _ surroundings: Trunk.Surroundings) {
         (self.context, self.lines, self.surroundings) = (context, lines, surroundings)
@@ -23,7 +25,23 @@ final class Trunks {
         leaving.removeAll { !$0.isBusy }
         for (trunk, old) in adopt() {
             if let old { trunk.succeed(old, at: context.now) } else { trunk.start(at: context.now) }
+            if let lease = leases[trunk.line.description] { trunk.adopt(lease, at: context.now) }
         }
+        contend()
+    }
+
+    /// The leases of trunks as the store of several gateways has them.
+    func adopt(_ leases: [TrunkLease]) {
+        self.leases = Dictionary(leases.map { ($0.trunk, $0) }) { first, _ in first }
+        for trunk in all { if let lease = self.leases[trunk.line.description] { trunk.adopt(lease, at: context.now) } }
+    }
+
+    /// Trunks that this gateway registers and checks, of those that gateways share.
+    var held: Int { all.count { $0.isHeld && $0.configuration.isLeased } }
+
+    private func contend() {
+        guard context.leasesTrunks else { return }
+        context.store?.contend(for: all.filter(\.configuration.isLeased).map(\.line.description))
     }
 
     /// - Returns: those that are new, and whose place they take.
@@ -58,6 +76,7 @@ final class Trunks {
     /// Looks for the servers, and registers.
     func start() {
         for trunk in all { trunk.start(at: context.now) }
+        contend()
     }
 
     /// Our address is another.
@@ -65,9 +84,10 @@ final class Trunks {
         for trunk in all { trunk.renewContact(at: context.now) }
     }
 
-    /// Takes the registrations back.
+    /// Takes the registrations back; other gateways may make theirs.
     func leave() {
         for trunk in all { trunk.leave(at: context.now) }
+        if context.leasesTrunks { context.store?.contend(for: []) }
     }
 
     var deadline: Instant? { all.compactMap(\.deadline).min() }

@@ -14,7 +14,7 @@ export function showTrunks(place, page) {
     none.hidden = trunks.length > 0;
     replaceRows(body, trunks.map(trunk => el("tr", { class: trunk.state === "up" ? null : "bad" },
       el("td", {}, foreign(trunk.line)), el("td", {}, foreign(trunk.name ?? "–")), el("td", {}, trunk.state),
-      el("td", {}, [trunk.registration, trunk.registrationStatus].filter(Boolean).join(" ")),
+      el("td", {}, [trunk.registration, trunk.registrationStatus, trunk.isHeld ? null : `(${trunk.node ?? "–"})`].filter(Boolean).join(" ")),
       el("td", { class: "number" }, t("ofCalls", trunk.calls, trunk.maximumCalls)),
       el("td", {}, el("ul", {}, trunk.servers.map(server =>
         el("li", {}, foreign(`${server.name} ${server.transport} ${server.address}`), server.isDown ? ` (${t("down")})` : "")))))));

@@ -18,7 +18,7 @@ struct TrunkBody: Encodable {
     var state: String
     var registration: TrunkSummary.Registration
     var registrationStatus: Int?
-    var isWatched: Bool
+    var isWatched: Bool, isHeld: Bool, node: String?
     var servers: [Server]
     var calls: Int, maximumCalls: Int
 
@@ -26,6 +26,7 @@ struct TrunkBody: Encodable {
         (line, name) = (trunk.line.description, trunk.name?.description)
         (calls, maximumCalls) = (trunk.calls, trunk.maximumCalls)
         (registration, registrationStatus, isWatched) = (trunk.registration, trunk.registrationStatus, trunk.isWatched)
+        (isHeld, node) = (trunk.isHeld, trunk.node?.description)
         servers = trunk.servers.map {
             Server(
                 name: $0.name.description, address: "\($0.address)", transport: $0.transport.text.description.lowercased(),

@@ -80,6 +80,8 @@ extension OpenAPISchemas {
             .always("registration", .choice(TrunkSummary.Registration.allCases.map(\.rawValue), "`none`: none is wanted")),
             .maybe("registrationStatus", .number("of the last answer to our REGISTER")),
             .always("isWatched", .flag("its servers are asked whether they live")),
+            .always("isHeld", .flag("this gateway registers it and checks its servers")),
+            .maybe("node", .text("the gateway that does, where several share a database")),
             .always("servers", .list(of: .reference("TrunkServer"))),
             .always("calls", .number("that are up over it")),
             .always("maximumCalls", .number("conversations that its line may have at a time")),

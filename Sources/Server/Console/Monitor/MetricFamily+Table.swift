@@ -17,6 +17,10 @@ extension MetricFamily {
                 ("free", { $0.now.media.ports.free }), ("reserved", { $0.now.media.ports.reserved }), ("open", { $0.now.media.ports.open }),
                 ("quarantined", { $0.now.media.ports.quarantined }), ("taken", { $0.now.media.ports.taken }),
             ]),
+        single(
+            "hookswitch_trunk_leases", .gauge,
+            "Trunks that this gateway registers and checks, of those that gateways with one database share."
+        ) { $0.figures.heldTrunks },
         single("hookswitch_draining", .gauge, "1 when no new call is taken.") { $0.figures.isDraining ? 1 : 0 },
     ]
 

@@ -78,7 +78,8 @@ struct TrunksCommand: ExplainedCommand {
 
     private static func text(_ trunk: HookswitchClient.Trunk) -> String {
         let status = trunk.registrationStatus.map { " (\($0))" } ?? ""
-        let registration = trunk.registration == "none" ? [] : [trunk.registration + status]
+        let holder = trunk.isHeld == false ? " by \(trunk.node ?? "no gateway")" : ""
+        let registration = trunk.registration == "none" ? [] : [trunk.registration + status + holder]
         let servers = trunk.servers.map { "\($0.name) \($0.transport) \($0.address)\($0.isDown ? " down" : "")" }
         let name = trunk.name.map { " \($0)" } ?? ""
         return ([trunk.line + name, trunk.state, "\(trunk.calls) of \(trunk.maximumCalls) calls"] + registration + servers)

@@ -184,6 +184,9 @@ struct LineKey: Sendable {
         LineKey("trunk.expires", "seconds", .value("600"), "how long a registration is to hold; needs `register`"),
         LineKey("trunk.keep-alive", "seconds|none", .value("25"), "how often the way is kept open; needs `register`"),
         LineKey("trunk.health", "seconds|none", .value("none"), "how often each server is asked by OPTIONS whether it is there"),
+        LineKey(
+            "trunk.nodes", "one|each", .value("one"),
+            "which gateways that share a database register and ask: one at a time, or each"),
         LineKey("trunk.sources", "networks", .unset("the servers alone"), "networks that calls come from, beside the servers"),
         LineKey("trunk.hairpin", "true|false", .value("false"), "a call from there may leave there again"),
         LineKey("trunk.incoming", "number", .unset("the number in To"), "the number that calls to our Contact are for; needs `register`"),

@@ -26,6 +26,7 @@ struct TrunkReader {
         case "domain": trunk.domain = try value.host
         case "register": trunk.registration = try value.flag ? trunk.registration ?? .init() : nil
         case "health": trunk.health = try value.text == "none" ? nil : value.duration(1...3600)
+        case "nodes": trunk.isOfEachNode = try value.oneOf(["one", "each"]) == "each"
         case "sources": trunk.sources = try list(node, value).map { try $0.network }
         case "hairpin": trunk.isHairpin = try value.flag
         case "incoming": trunk.incoming = Text(try value.text)

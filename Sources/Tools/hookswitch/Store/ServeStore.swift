@@ -37,7 +37,8 @@ enum ServeStore {
         case .lapsed:
             log.say(
                 .error,
-                "this gateway could not renew its lease in the database for too long: other gateways have ended the calls that it had")
+                "this gateway could not renew its lease in the database for too long: other gateways have ended the calls that it had, and register its trunks"
+            )
         case .namesake(let node):
             log.say(
                 .error, "another gateway of the name '\(node)' uses the database \(address): each needs a name of its own (setting 'node')")
@@ -73,6 +74,7 @@ enum ServeStore {
             }
         }
         store.handOrphans { [weak server] orphans in server?.end(orphans) }
+        store.handTrunks { [weak server] leases in server?.adopt(leases) }
     }
 
     var figures: LineStoreFigures {
