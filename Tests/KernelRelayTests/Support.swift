@@ -26,6 +26,9 @@ enum Permission {
 
     static let isRequired = ProcessInfo.processInfo.environment["HOOKSWITCH_TEST_KERNEL_RELAY"] == "required"
 
+    /// Whether the program may stand before an interface, too.
+    static let attaches = isRequired || (try? KernelRelayDevice.proven(mostEntries: 4)) != nil
+
     /// Whether tests of the program run.
     static var isThere: Bool { refusal == nil || isRequired }
 

@@ -40,7 +40,7 @@ import Workbench
             settings: ["media.ports=10000-29999"]
         ) { $0.descriptorLimit = 1_024 },
         Illness(
-            subject: "relay", text: "by sockets: bpf(2) is refused", remedy: "cap_add: [BPF, NET_ADMIN]",
+            subject: "relay", text: "by sockets: bpf(2) is refused", remedy: "cap_add: [BPF, NET_ADMIN, PERFMON]",
             settings: ["media.kernel-relay=required"]
         ) { $0.relayRefusal = { .init("bpf(2) is refused") } },
         Illness(subject: "advertised", text: "an address of a container's network", remedy: "advertise.address") {

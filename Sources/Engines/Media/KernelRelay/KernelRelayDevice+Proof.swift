@@ -13,7 +13,7 @@ extension KernelRelayDevice {
         public init(_ description: String) { self.description = description }
     }
 
-    /// The capabilities without which bpf(2) refuses it: CAP_NET_ADMIN and CAP_BPF. False where /proc does not tell.
+    /// The process has the capabilities that it needs: CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF. False where /proc does not tell.
     public static var isPermitted: Bool {
         guard let file = fopen("/proc/self/status", "re") else { return false }
         defer { fclose(file) }
@@ -21,7 +21,7 @@ extension KernelRelayDevice {
         while fgets(&line, Int32(line.count), file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
             guard text.hasPrefix("CapEff:"), let set = UInt64(text.dropFirst(7).filter { !$0.isWhitespace }, radix: 16) else { continue }
-            return [12, 39].allSatisfy { set >> $0 & 1 == 1 }
+            return [12, 38, 39].allSatisfy { set >> $0 & 1 == 1 }
         }
         return false
     }
@@ -31,8 +31,8 @@ extension KernelRelayDevice {
         let device: KernelRelayDevice
         do throws(Failure) { device = try KernelRelayDevice(mostEntries: mostEntries) } catch {
             throw Refusal(
-                error.code == EPERM
-                    ? "bpf(2) is refused: the process needs the capabilities BPF and NET_ADMIN"
+                error.code == EPERM || error.code == EACCES
+                    ? "bpf(2) is refused: the process needs the capabilities BPF, NET_ADMIN and PERFMON, and a seccomp profile that lets it"
                     : "the kernel does not take the program (errno \(error.code))")
         }
         let loopback = if_nametoindex("lo")

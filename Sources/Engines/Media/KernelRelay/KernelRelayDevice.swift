@@ -36,7 +36,8 @@ public final class KernelRelayDevice: Sendable {
     private let relay: kernel_relay
     private let links = Mutex<[UInt32: Int32]>([:])
 
-    /// Loads the program, with room for so many directions. EPERM: without CAP_BPF and CAP_NET_ADMIN.
+    /// Loads the program, with room for so many directions. EPERM: without CAP_BPF and CAP_NET_ADMIN;
+    /// EACCES: without CAP_PERFMON.
     public init(mostEntries: UInt32) throws(Failure) {
         var relay = kernel_relay()
         try Self.check(kernel_relay_open(&relay, mostEntries))

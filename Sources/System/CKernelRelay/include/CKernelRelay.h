@@ -180,7 +180,8 @@ struct kernel_relay {
     int program;
 };
 
-/// Makes the maps and loads the program. -EPERM without CAP_BPF and CAP_NET_ADMIN.
+/// Makes the maps and loads the program. -EPERM without CAP_BPF and CAP_NET_ADMIN; -EACCES without CAP_PERFMON,
+/// where the kernel takes no loop and no comparison of pointers.
 int kernel_relay_open(struct kernel_relay *relay, uint32_t most_entries);
 void kernel_relay_close(struct kernel_relay *relay);
 

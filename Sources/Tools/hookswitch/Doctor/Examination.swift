@@ -215,7 +215,7 @@ struct Examination {
         guard choice != .off else { return Finding(grade: .good, subject: subject, text: "by sockets") }
         return Finding(
             grade: choice == .required ? .bad : .note, subject: subject, text: "by sockets: \(refusal)",
-            remedy: "in a container user: root with cap_add: [BPF, NET_ADMIN]; else root, or AmbientCapabilities=CAP_BPF CAP_NET_ADMIN")
+            remedy: "in a container user: root with cap_add: [BPF, NET_ADMIN, PERFMON]; else root, or AmbientCapabilities= of the three")
     }
 
     private func buffers() -> Finding {
