@@ -22,6 +22,8 @@ final class KernelPacketRelay: PacketRelay {
     }
 
     func arm(_ route: RelayRoute, _ direction: RelayedDirection) -> Bool {
+        // News from before are in the answers to what is asked now.
+        if armed.isEmpty { _ = ways.haveChanged() }
         guard let stream = RelayedStream(direction.receiver, direction.stream),
             let incoming = ways.way(from: route.local.address, to: route.remote.address),
             let outgoing = ways.way(from: route.nextLocal.address, to: route.nextRemote.address), incoming.isLocal == outgoing.isLocal
