@@ -25,6 +25,14 @@ import Testing
                 """)
     }
 
+    @Test func `what the kernel relays has a bar of its own, in text and on the page`() throws {
+        let ladder = Ladder(GoodJournal.relayed.events, options: LadderOptions(width: 100))
+        let lines = ladder.text.split(separator: "\n"), armed = try #require(lines.firstIndex { $0.contains("media armed A") })
+        #expect(lines[armed].hasSuffix("┃") && lines[armed - 1].hasSuffix("║") && lines[armed + 1].hasSuffix("║"))
+        #expect(lines[armed + 1].contains("media taken A packet 7 packets"))
+        #expect(ladder.steps.contains { $0.media == [.relayed] })
+    }
+
     @Test func `what a stranger wrote is no command to a terminal`() {
         let events = GoodJournal.cancelled.events.map { event in
             var event = event

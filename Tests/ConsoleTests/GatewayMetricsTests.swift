@@ -40,6 +40,19 @@ import UserAgent
         #expect(read.values.keys.count { $0.hasPrefix("hookswitch_resources_open") } == kinds.count, "and there is no other kind")
     }
 
+    @Test func `what the kernel relays is told, and why it came back`() throws {
+        let read = try Self.metrics {
+            ($0.now.media.relayed.armed, $0.now.media.relayed.packets) = (1, 2)
+            ($0.now.media.relayed.takenForPacket, $0.now.media.relayed.takenForChange, $0.now.media.relayed.takenForStop) = (3, 4, 5)
+        }
+        let names = [
+            "directions", "packets_total", "taken_total{cause=\"packet\"}", "taken_total{cause=\"change\"}", "taken_total{cause=\"stop\"}",
+        ]
+        for (number, name) in names.enumerated() {
+            #expect(read.values["hookswitch_kernel_relay_\(name)"] == Double(number + 1), "\(name)")
+        }
+    }
+
     @Test func `ports are told by state`() throws {
         let ports = try Self.metrics { figures in
             (figures.now.media.ports.free, figures.now.media.ports.reserved, figures.now.media.ports.open) = (1, 2, 3)

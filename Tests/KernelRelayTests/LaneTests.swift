@@ -11,7 +11,7 @@ extension RealTime {
     /// A bridge on a media lane's own sockets, whose packets the kernel relays on loopback.
     @Suite(.serialized, .enabled(if: Permission.attaches, "the kernel does not let this process put the program before loopback"))
     struct LaneTests {
-        /// What the legs have to say.
+        /// The events of the legs.
         private final class News: Sendable {
             private let all = Mutex<[(leg: MediaLegID, event: MediaEvent)]>([])
             private let came = DispatchSemaphore(value: 0)

@@ -74,6 +74,18 @@ import Testing
         #expect(bench.events[b]?.contains(where: \.isOfRelay) != true)
     }
 
+    @Test mutating func `a reading that is less than the one before is no trap`() throws {
+        let forgetful = ForgetfulRelay(relay)
+        bench.engine.packetRelay = forgetful
+        let (a, b) = try bridge()
+        talk(10)
+        forgetful.remember()
+        talk(10)
+        #expect(try bench.statistics(a).receiving.packets == 20)
+        try bench.update(b) { $0.source = .silence }
+        #expect(try bench.statistics(a).receiving.packets == 10 && bench.engine.relayCounts.packets == 16)
+    }
+
     @Test mutating func `a relay that sees no packet is asked less and less often`() throws {
         bench.network.relay = nil
         _ = try bridge()
@@ -258,6 +270,28 @@ private final class Random {
         let events = bench.events.mapValues { $0.filter { !$0.isOfRelay } }.filter { !$0.value.isEmpty }
         log.append("\(events.sorted { $0.key.description < $1.key.description })")
         bench.events = [:]
+    }
+}
+
+/// Gives back a direction as it was some time before its end.
+private final class ForgetfulRelay: PacketRelay {
+    private let relay: MemoryRelay
+    private var route: RelayRoute?, remembered: RelayedDirection?
+
+    init(_ relay: MemoryRelay) { self.relay = relay }
+
+    func remember() { remembered = route.flatMap(relay.read) }
+
+    func arm(_ route: RelayRoute, _ stream: RelayedDirection) -> Bool {
+        self.route = route
+        return relay.arm(route, stream)
+    }
+
+    func read(_ route: RelayRoute) -> RelayedDirection? { relay.read(route) }
+
+    func disarm(_ route: RelayRoute) -> RelayedDirection? {
+        let now = relay.disarm(route)
+        return remembered ?? now
     }
 }
 

@@ -98,20 +98,6 @@ import Testing
         #expect(heard.words.isEmpty && cancelled == ["a", "outer", "b"])
     }
 
-    /// A scheduler whose time passes when the test says so.
-    private final class ManualScheduler: Scheduler, @unchecked Sendable {
-        private var actions: [@Sendable () -> Void] = []
-        func hookswitchSchedule(_ action: @escaping @Sendable () -> Void) { action() }
-        func hookswitchSchedule(after interval: HookswitchInterval, _ action: @escaping @Sendable () -> Void) { actions.append(action) }
-
-        /// The waits that have begun until now are over.
-        func pass() {
-            let due = actions
-            actions = []
-            for action in due { action() }
-        }
-    }
-
     @Test(arguments: [false, true]) func `no value for so long is the end`(fails: Bool) {
         let subject = PassthroughSubject<Int, Failed>(), scheduler = ManualScheduler(), error: (() -> Failed)? = fails ? { Failed() } : nil
         let heard = Heard(subject.timeout(.seconds(1), scheduler: scheduler, customError: error))

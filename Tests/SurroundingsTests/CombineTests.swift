@@ -173,19 +173,6 @@ import Testing
         #expect(awaited == [1, 2, 3])
     }
 
-    /// A scheduler whose time passes when the test says so.
-    private final class ManualScheduler: Scheduler, @unchecked Sendable {
-        private var actions: [@Sendable () -> Void] = []
-        func hookswitchSchedule(_ action: @escaping @Sendable () -> Void) { action() }
-        func hookswitchSchedule(after interval: HookswitchInterval, _ action: @escaping @Sendable () -> Void) { actions.append(action) }
-
-        func pass() {
-            let due = actions
-            actions = []
-            for action in due { action() }
-        }
-    }
-
     @Test(arguments: [true, false]) func `of a stretch of time one value comes through`(latest: Bool) {
         let subject = PassthroughSubject<Int, Never>(), scheduler = ManualScheduler()
         var heard: [Int] = []

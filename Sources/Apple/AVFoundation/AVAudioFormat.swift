@@ -39,7 +39,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
 
     open var isStandard: Bool { commonFormat == .pcmFormatFloat32 && !isInterleaved }
 
-    /// What a bus has that nothing was connected to: one channel of 48 kHz.
+    /// The format of a bus that nothing was connected to: one channel of 48 kHz.
     static let usual = AVAudioFormat(standardFormatWithSampleRate: 48_000, channels: 1)!
 
     open override func isEqual(_ object: Any?) -> Bool {

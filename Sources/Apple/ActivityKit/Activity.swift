@@ -1,6 +1,6 @@
 @_exported import Foundation
 
-/// What a Live Activity shows for as long as it lasts, and the state that changes.
+/// The attributes that a Live Activity shows for as long as it lasts, and the state that changes.
 public protocol ActivityAttributes: Decodable, Encodable {
     associatedtype ContentState: Decodable & Encodable & Hashable
 }

@@ -103,7 +103,7 @@ extension Publisher {
         }
     }
 
-    /// What is left of all values, when the publisher has finished.
+    /// The result of all values, when the publisher has finished.
     public func reduce<Value>(_ initial: Value, _ next: @escaping (Value, Output) -> Value) -> AnyPublisher<Value, Failure> {
         collect().map { $0.reduce(initial, next) }
     }

@@ -25,7 +25,7 @@ package struct LegMedia {
     package var recording: LegRecording?
     /// The kernel relays what the far end sends, as the journal has it.
     private var isArmed = false
-    /// What the media lane says of this arming and of earlier ones comes too late: the media has stopped since.
+    /// The last arming before the stop: news of it and of earlier ones come too late.
     private var lastArming: UInt64 = 0
 
     package init(id: MediaLegID, plane: any MediaPlane, scribe: LegJournal) {

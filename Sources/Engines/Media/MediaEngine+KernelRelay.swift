@@ -58,10 +58,13 @@ extension MediaEngine {
 
     /// The direction that `leg` receives is as the relay has it.
     private func settle(_ relayed: RelayedDirection, _ leg: MediaLeg) {
-        let new = relayed.received.count - leg.packets.received.count
-        if new > 0 { leg.liveness.isSilent = false }
-        leg.relay.packets += new
-        relayCounts.packets += new
+        // Two processors that have packets of one direction may lose a count: a later reading can be less.
+        if relayed.received.count > leg.packets.received.count {
+            let new = relayed.received.count - leg.packets.received.count
+            leg.liveness.isSilent = false
+            leg.relay.packets += new
+            relayCounts.packets += new
+        }
         leg.rtcp.receiver.goOn(as: relayed.receiver)
         leg.packets.received = relayed.received
         if let last = relayed.last, case .audio(let codec) = leg.role(of: last.payloadType) {

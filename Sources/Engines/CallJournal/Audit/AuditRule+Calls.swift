@@ -4,8 +4,7 @@ import SIP
 // Rules about how a call comes into being and how it is answered or connected.
 extension AuditRule {
     /// At `report.incoming`: exactly one INVITE was received for the call since the last refused attempt (a challenge makes a new attempt),
-    /// exactly one reservation is held, 100 was sent and no other response before it. An app on its own line may report a call again while
-    /// it lasts, as for a second push or for the one that cancels it: the telephone refuses that, and the call goes on.
+    /// exactly one reservation is held, 100 was sent and no other response before it.
     static let r1 = AuditRule(
         .R1, "an incoming call is reported once, after one INVITE, its 100 and one reservation", on: [.reportIncoming],
         check: { _, facts in
@@ -14,9 +13,6 @@ extension AuditRule {
             if call.invitesReceived != 1 { return "one INVITE must come before the report, not \(call.invitesReceived)" }
             if !call.provisional.sentTrying || call.provisional.sentEarly { return "100 must be sent before the report, and nothing else" }
             return call.media.ports.count == 1 ? nil : "one reservation must come before the report, not \(call.media.ports.count)"
-        },
-        isAdvice: { event, facts in
-            facts.current.reports.incoming == .accepted && facts.current.ended == nil && facts.line(event.line).isOfApp
         })
 
     /// 101–199 to the INVITE only after `report.incoming.ok`; after `report.incoming.error` neither these nor a 2xx.

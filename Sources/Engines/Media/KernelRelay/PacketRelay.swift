@@ -84,10 +84,7 @@ public struct RelayedDirection: Sendable {
 
 /// A relay without a kernel, for rehearsals and tests: who delivers packets asks it first.
 public final class MemoryRelay: PacketRelay {
-    /// A way in: the address that packets come to, and the one that they come from.
-    private struct Entrance: Hashable { var local: SocketAddress, remote: SocketAddress }
-
-    private var armed: [Entrance: (route: RelayRoute, stream: RelayedDirection)] = [:]
+    private var armed: [RelayKey: (route: RelayRoute, stream: RelayedDirection)] = [:]
     /// Packets that were passed on.
     public private(set) var passed = 0
     /// Packets of armed routes that were left alone.
@@ -100,24 +97,24 @@ public final class MemoryRelay: PacketRelay {
     public var count: Int { armed.count }
 
     public func arm(_ route: RelayRoute, _ stream: RelayedDirection) -> Bool {
-        armed[Entrance(local: route.local, remote: route.remote)] = (route, stream)
+        armed[RelayKey(local: route.local, remote: route.remote)] = (route, stream)
         return true
     }
 
-    public func read(_ route: RelayRoute) -> RelayedDirection? { armed[Entrance(local: route.local, remote: route.remote)]?.stream }
+    public func read(_ route: RelayRoute) -> RelayedDirection? { armed[RelayKey(local: route.local, remote: route.remote)]?.stream }
 
     public func disarm(_ route: RelayRoute) -> RelayedDirection? {
-        armed.removeValue(forKey: Entrance(local: route.local, remote: route.remote))?.stream
+        armed.removeValue(forKey: RelayKey(local: route.local, remote: route.remote))?.stream
     }
 
     /// Passes on a datagram that arrives; the datagram that leaves instead, with its two ends; nil for one that is to reach the socket.
     public func pass(
         _ bytes: [UInt8], from remote: SocketAddress, to local: SocketAddress, at now: Instant
     ) -> (bytes: [UInt8], from: SocketAddress, to: SocketAddress)? {
-        let entrance = Entrance(local: local, remote: remote)
-        guard let route = armed[entrance]?.route else { return nil }
+        let key = RelayKey(local: local, remote: remote)
+        guard let route = armed[key]?.route else { return nil }
         var packet = bytes
-        guard packet.withUnsafeMutableBytes({ armed[entrance]?.stream.pass($0, at: now) }) == true else {
+        guard packet.withUnsafeMutableBytes({ armed[key]?.stream.pass($0, at: now) }) == true else {
             left += 1
             return nil
         }

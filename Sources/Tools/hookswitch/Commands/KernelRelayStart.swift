@@ -21,7 +21,7 @@ struct KernelRelayStart {
         }
         do throws(KernelRelayDevice.Refusal) {
             if configuration.trace.media != .none {
-                throw .init("media is traced (trace.media), and the kernel's packets would pass that by")
+                throw .init("media is traced (trace.rtp), and the kernel's packets would pass that by")
             }
             device = try KernelRelayDevice.proven(mostEntries: Self.entries(configuration))
             refusal = nil
@@ -40,7 +40,7 @@ struct KernelRelayStart {
     var summary: String? {
         switch choice {
         case .off where KernelRelayDevice.isPermitted:
-            "by sockets; media.kernel-relay: auto would leave plain bridged calls to the kernel, past the host's firewall"
+            "by sockets; 'hookswitch doctor' says whether the kernel would take plain bridged calls (media.kernel-relay)"
         case .off: nil
         case .auto, .required:
             refusal.map { "by sockets: \($0)" } ?? "plain bridged calls in the kernel, past the host's firewall; all others by sockets"
