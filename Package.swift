@@ -77,7 +77,8 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/System/CLinux"),
         .target(name: "CPostgres", path: "Sources/System/CPostgres"),
         .target(name: "CUnicodeData", path: "Sources/System/CUnicodeData", exclude: ["small_icu.py"]),
-        .systemLibrary(name: "COpenSSL", path: "Sources/System/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .target(
+            name: "COpenSSL", path: "Sources/System/COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .systemLibrary(name: "CCAres", path: "Sources/System/CCAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "COpus", path: "Sources/System/COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .systemLibrary(name: "CWslay", path: "Sources/System/CWslay", providers: [.apt(["libwslay-dev"])]),
@@ -298,7 +299,8 @@ let package = Package(
         .testTarget(
             name: "AppTemplateTests", dependencies: ["CallKit", "Intents", "PushKit", "UIKit", "template-app"],
             swiftSettings: strict + asXcodeSets),
-        tests("Runtime", ["CSRTPOracle"]),
+        .executableTarget(name: "openssl-exit", dependencies: ["COpenSSL"], path: "Tests/OpenSSLExit"),
+        tests("Runtime", ["CSRTPOracle", "openssl-exit"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         .target(name: "CNetworkNamespace", dependencies: ["CKernelRelay"], path: "Tests/CNetworkNamespace"),
