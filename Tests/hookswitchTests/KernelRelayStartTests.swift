@@ -3,7 +3,7 @@ import Testing
 
 @testable import hookswitch
 
-/// The start of a gateway with the kernel's relay wanted, where it cannot be had.
+/// The start of a gateway by each choice of `media.kernel-relay`.
 @Suite struct KernelRelayStartTests {
     private func configuration(_ choice: String, trace: String = "headers") throws -> ServeConfiguration {
         try ConfigurationFile.load(

@@ -7,6 +7,8 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 #include <strings.h>
+#include "DTLS.h"
+#include "SRTP.h"
 
 // What is a macro in OpenSSL's headers has no name in Swift.
 static inline int copenssl_set_minimum_version(SSL_CTX *context, int version) { return (int)SSL_CTX_set_min_proto_version(context, version); }
