@@ -123,7 +123,8 @@ final class FaultyEcho: Sendable {
             let names = order
             var polled = ([socket] + names.compactMap { calls[$0]?.media }).map { pollfd(fd: $0.raw, events: Int16(POLLIN), revents: 0) }
             _ = poll(&polled, nfds_t(polled.count), 5)
-            let due = waiting.filter { $0.due <= now }
+            // One reading of the clock: what falls due between two would be removed and never sent.
+            let now = self.now, due = waiting.filter { $0.due <= now }
             waiting.removeAll { $0.due <= now }
             for item in due { item.send() }
             if polled[0].revents & Int16(POLLIN) != 0, let (bytes, sender) = receive(socket) { take(bytes, from: sender) }
