@@ -6,7 +6,7 @@ import Testing
 /// Journals and samples in virtual time, in milliseconds.
 @Suite struct KernelWitnessTests {
     /// A journal that is read as it is written, and a kernel.
-    private struct Scene {
+    struct Scene {
         static let alice = CallUUID(high: 0xA, low: 1), bob = CallUUID(high: 0xB, low: 2)
         var witness = KernelWitness(ports: 20_000...20_009)
         private var sequence: UInt64 = 0
@@ -35,12 +35,24 @@ import Testing
             witness.note(KernelSample(begin: begin, end: end, wall: begin.nanoseconds, sockets: sockets))
         }
 
+        /// The same without sockets, with packets that left from a port at these times.
+        mutating func sample(_ begin: UInt64, port: UInt16 = 20_004, isRTP: Bool = true, leftAt times: UInt64...) {
+            let packets = KernelSample.Packets(
+                port: port, isRTP: isRTP, first: Self.instant(times[0]), last: Self.instant(times[times.count - 1]), count: times.count)
+            let begin = Self.instant(begin)
+            witness.note(
+                KernelSample(begin: begin, end: begin + .milliseconds(1), wall: begin.nanoseconds, sockets: [], packets: [packets]))
+        }
+
         mutating func judge(_ now: UInt64) -> [KernelDisagreement] { witness.judge(readAt: Self.instant(now)) }
 
         /// A call whose media is open from 100 to 500, as the journal has it.
         mutating func reserve() { write(.mediaReserved, Self.alice, port: 20_004, at: 10) }
         mutating func open(read: UInt64? = nil) { write(.mediaOpened, Self.alice, port: 20_004, at: 100, read: read) }
         mutating func close(read: UInt64? = nil) { write(.mediaClosed, Self.alice, at: 500, read: read) }
+        /// Media runs from 110 to 490.
+        mutating func start() { write(.mediaStarted, Self.alice, at: 110) }
+        mutating func stop(read: UInt64? = nil) { write(.mediaStopped, Self.alice, at: 490, read: read) }
         mutating func release() { write(.mediaReleased, Self.alice, port: 20_004, at: 501) }
     }
 
@@ -80,7 +92,7 @@ import Testing
         scene.open()
         #expect(
             scene.judge(100) == [
-                KernelDisagreement(call: Scene.alice, port: 20_004, wall: 50_000_000, journal: .reserved, inode: 20_005)
+                KernelDisagreement(call: Scene.alice, port: 20_004, wall: 50_000_000, journal: .reserved, kernel: .socket(20_005))
             ])
         scene.sample(200, 20_004)
         #expect(scene.judge(2_000).isEmpty)
@@ -112,7 +124,9 @@ import Testing
         scene.open()
         for time: UInt64 in [200, 220, 240] { scene.sample(time) }
         #expect(
-            scene.judge(2_000) == [KernelDisagreement(call: Scene.alice, port: 20_004, wall: 220_000_000, journal: .open(100_000_000))])
+            scene.judge(2_000) == [
+                KernelDisagreement(call: Scene.alice, port: 20_004, wall: 220_000_000, journal: .open(100_000_000), kernel: .noSocket)
+            ])
     }
 
     @Test func `a call that was over before its samples were judged is held against them all the same`() {

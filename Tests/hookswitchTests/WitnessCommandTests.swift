@@ -40,8 +40,16 @@ import Testing
             file.synchronize()
         }
 
+        /// A packet of two bytes leaves from its port to nobody.
+        func send(_ first: UInt8, _ second: UInt8) {
+            SocketAddress(.loopback, port: 9).withSockaddr { address, length in
+                _ = sendto(socket?.raw ?? -1, [first, second], 2, 0, address, length)
+            }
+        }
+
         func step(_ kinds: JournalEvent.Kind...) {
-            for kind in kinds { write(kind, kind == .mediaClosed ? [:] : [.port: .init(port)]) }
+            let named: Set<JournalEvent.Kind> = [.mediaReserved, .mediaOpened, .mediaReleased]
+            for kind in kinds { write(kind, named.contains(kind) ? [.port: .init(port)] : [:]) }
         }
 
         /// A witness watches it.
@@ -52,20 +60,24 @@ import Testing
             return try WitnessCommandTests.watch(order(process: process, for: duration), meanwhile)
         }
 
-        func order(process: Int32? = nil, for duration: Duration? = nil) -> WitnessOrder {
+        func order(process: Int32? = nil, for duration: Duration? = nil, packets: Bool? = nil) -> WitnessOrder {
             var order = WitnessOrder(journal: path)
+            order.packets = packets
             (order.process, order.duration, order.pause) = (process, duration, .milliseconds(5))
             return order
         }
     }
 
     /// A witness that runs on a thread of its own, until the first disagreement or the end of its time.
-    private static func watch(_ order: WitnessOrder, _ meanwhile: () throws -> Void = {}) throws -> (WitnessReport, [WitnessFinding]) {
+    /// - Parameter again: what is done every millisecond until then.
+    private static func watch(
+        _ order: WitnessOrder, again: () -> Void = {}, _ meanwhile: () throws -> Void = {}
+    ) throws -> (WitnessReport, [WitnessFinding]) {
         let result = Mutex<Result<(WitnessReport, [WitnessFinding]), any Error>?>(nil), done = DispatchSemaphore(value: 0)
         let begun = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             let outcome = Result {
-                var run = try WitnessRun(order, reporter: ProgressReporter(nil)), found: [WitnessFinding] = []
+                var run = try WitnessRun.begin(order, reporter: ProgressReporter(nil)), found: [WitnessFinding] = []
                 begun.signal()
                 let end = run.ender
                 let report = try run.perform { finding in
@@ -80,7 +92,11 @@ import Testing
         }
         begun.wait()
         try meanwhile()
-        try #require(done.wait(timeout: .now() + 60) == .success)
+        let limit = ContinuousClock.now + .seconds(60)
+        while done.wait(timeout: .now() + .milliseconds(1)) == .timedOut {
+            try #require(ContinuousClock.now < limit)
+            again()
+        }
         return try #require(result.withLock { $0 }).get()
     }
 
@@ -91,7 +107,8 @@ import Testing
         let (report, found) = try gateway.watched(process: getpid(), for: .seconds(1))
         #expect(report.verdict == .agree && found.isEmpty && report.samples > 0)
         #expect(report.calls == 1 && report.callsWithMedia == 1 && report.sockets == 1 && report.cpuMillisecondsPerSecond > 0)
-        #expect(report.text.contains("1 call (1 with media), 1 socket seen: the kernel and the journal agree; "))
+        #expect(report.text.contains("1 call (1 with media), 1 socket"))
+        #expect(report.text.contains(" seen: the kernel and the journal agree; "))
     }
 
     @Test func `a socket that is there before its call is answered is named with the call and the port`() throws {
@@ -118,6 +135,37 @@ import Testing
         #expect(report.verdict == .disagree && found.map(\.journal) == ["open"] && found.map(\.kernel) == ["no socket"])
     }
 
+    @Test(.enabled(if: geteuid() == 0, "packets may be captured")) func `RTP that leaves before media has started is named`() throws {
+        let gateway = try FakeGateway()
+        try gateway.bind()
+        gateway.step(.mediaReserved, .mediaOpened)
+        // STUN, which may leave as soon as the port is open, and RTP.
+        let again = {
+            gateway.send(0, 1)
+            gateway.send(0x80, 0)
+        }
+        let (report, found) = try Self.watch(gateway.order(process: getpid(), packets: true), again: again)
+        #expect(report.verdict == .disagree && found.map(\.port) == [gateway.port] && found.map(\.call) == [FakeGateway.call.description])
+        #expect(found.map(\.journal) == ["idle"] && found.map(\.kernel) == ["rtp"])
+        #expect(found.allSatisfy { $0.text.hasSuffix("  RTP left; the journal: open, media not started") })
+        let packets = try #require(report.packets)
+        #expect(packets >= 2 && report.text.contains("1 socket and \(packets) packets seen: "))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "packets may be captured")) func `RTP while media runs is agreed on, and packets can be left out`()
+        throws
+    {
+        let gateway = try FakeGateway()
+        try gateway.bind()
+        gateway.step(.mediaReserved, .mediaOpened, .mediaStarted)
+        let (report, found) = try Self.watch(
+            gateway.order(process: getpid(), for: .seconds(1), packets: true), again: { gateway.send(0x80, 0) })
+        #expect(report.verdict == .agree && found.isEmpty && report.packets ?? 0 > 10)
+        gateway.step(.mediaStopped)
+        let (less, none) = try Self.watch(gateway.order(for: .milliseconds(300), packets: false), again: { gateway.send(0x80, 0) })
+        #expect(less.verdict == .agree && none.isEmpty && less.packets == nil && less.text.contains("1 socket seen: "))
+    }
+
     @Test func `a socket of another process does not count where one is named`() throws {
         let gateway = try FakeGateway()
         try gateway.bind()
@@ -130,7 +178,8 @@ import Testing
     @Test func `without a call nothing was seen, which is no agreement`() throws {
         let (report, found) = try FakeGateway().watched(for: .milliseconds(100))
         #expect(report.verdict == .nothingSeen && found.isEmpty)
-        #expect(report.text.contains("0 calls (0 with media), 0 sockets seen: nothing was seen: no call had a port; "))
+        #expect(report.text.contains("0 calls (0 with media), 0 sockets"))
+        #expect(report.text.contains(" seen: nothing was seen: no call had a port; "))
     }
 
     @Test func `the gateway's end ends it`() throws {

@@ -1,7 +1,7 @@
 public import Primitives
 
-/// Holds samples of the kernel's sockets against a journal as it grows: the second witness of the promise that media is open only between
-/// answer and end.
+/// Holds samples of the kernel's sockets, and the packets that left, against a journal as it grows: the second witness of the promise that
+/// media is open only between answer and end.
 ///
 /// An event tells of a step that was taken: the kernel took it between the event's time and the moment at which the event was read. So a
 /// port is judged only in samples in which it was open, or was not, from their beginning to their end; and a sample only when the journal
@@ -17,38 +17,47 @@ public struct KernelWitness: Sendable {
         public var missedCalls = 0
         /// Sockets that the kernel had, and those of them that are not judged, as events are missing.
         public var sockets = 0, unjudgedSockets = 0
+        /// Packets that left from ports for media.
+        public var packets = 0
         /// Places in the journal where events are missing.
         public var gaps = 0
     }
 
     /// The kinds of events that it needs; of the others it takes the place alone.
     public static let kinds: Set<JournalEvent.Kind> = [
-        .gatewayStarted, .gatewayStopped, .mediaReserved, .mediaRefused, .mediaOpened, .mediaClosed, .mediaReleased, .journalLost,
+        .gatewayStarted, .gatewayStopped, .mediaReserved, .mediaRefused, .mediaOpened, .mediaStarted, .mediaStopped, .mediaClosed,
+        .mediaReleased,
+        .journalLost,
     ]
     /// The time within which a gateway with a working disk has written an event.
     public static let grace: Duration = .seconds(1)
+    /// A packet is read later than it left, by less than this.
+    private static let delay: Duration = .seconds(2)
 
-    public private(set) var tally = Tally()
+    public internal(set) var tally = Tally()
     /// The journal's last event is the orderly end of its run.
     public private(set) var isOver = false
     /// A port of the journal that is outside of the range.
     public private(set) var strayPort: UInt16?
 
-    private let range: ClosedRange<UInt16>
-    private var ports: [WitnessedPort]
+    let range: ClosedRange<UInt16>
+    private(set) var ports: [WitnessedPort]
     /// Ports with openings.
     private var active: Set<UInt16> = []
     /// Ports that other programs have.
     private var foreign: Set<UInt16> = []
-    /// Ports whose unexpected socket was told of.
+    /// Ports whose unexpected socket was told of, and of those that unexpected packets left from, what was told last.
     private var unexpected: Set<UInt16> = []
+    var noisy: [UInt16: KernelDisagreement] = [:]
     /// The open port of a call.
     private var open: [CallUUID: UInt16] = [:]
     /// Calls by their reserved ports, and those that no sample has met.
     private var reserved: [CallUUID: Int] = [:]
     private var unmet: [CallUUID: (since: Instant, until: Instant?)] = [:]
     private var waiting: [KernelSample] = []
-    private var hasSamples = false
+    private var hasSamples: Bool { firstSample != nil }
+    /// When the first sample began.
+    private(set) var firstSample: Instant?
     private var last: (sequence: UInt64, time: Instant)?
 
     /// - Parameter ports: those of the gateway's media.
@@ -59,7 +68,7 @@ public struct KernelWitness: Sendable {
 
     /// Takes a sample, in the order of time.
     public mutating func note(_ sample: KernelSample) {
-        hasSamples = true
+        if firstSample == nil { firstSample = sample.begin }
         waiting.append(sample)
     }
 
@@ -75,7 +84,7 @@ public struct KernelWitness: Sendable {
             count += 1
         }
         waiting.removeFirst(count)
-        let horizon = waiting.first?.begin ?? instant
+        let horizon = (waiting.first?.begin ?? instant) + (.zero - Self.delay)
         for port in active {
             ports[index(port)].forget(before: horizon)
             if ports[index(port)].openings.isEmpty { active.remove(port) }
@@ -104,7 +113,11 @@ extension KernelWitness {
         last = (event.sequence, event.time)
         isOver = event.kind == .gatewayStopped
         let step = WitnessedPort.Step(earliest: event.time, latest: instant, wall: event.wall)
-        if event.kind == .mediaClosed { return close(event.call, at: step) }
+        switch event.kind {
+        case .mediaStarted, .mediaStopped: return run(event.call, event.kind == .mediaStarted, at: step)
+        case .mediaClosed: return close(event.call, at: step)
+        default: break
+        }
         guard Self.kinds.contains(event.kind), let port = port(of: event) else { return }
         switch event.kind {
         case .mediaReserved: reserve(port, event.call, at: step)
@@ -129,7 +142,7 @@ extension KernelWitness {
         return nil
     }
 
-    private func index(_ port: UInt16) -> Int { Int(port - range.lowerBound) }
+    func index(_ port: UInt16) -> Int { Int(port - range.lowerBound) }
 
     private mutating func reserve(_ port: UInt16, _ call: CallUUID?, at step: WitnessedPort.Step) {
         guard let call else { return }
@@ -149,6 +162,16 @@ extension KernelWitness {
         ports[index(port)].open(call, at: step)
         active.insert(port)
         open[call] = port
+    }
+
+    /// Media starts or stops.
+    private mutating func run(_ call: CallUUID?, _ isStart: Bool, at step: WitnessedPort.Step) {
+        guard let call, let port = open[call] else { return }
+        if isStart {
+            ports[index(port)].start(call, at: step)
+        } else {
+            ports[index(port)].stop(call, at: step)
+        }
     }
 
     private mutating func close(_ call: CallUUID?, at step: WitnessedPort.Step) {
@@ -178,7 +201,7 @@ extension KernelWitness {
         tally.samples += 1
         for socket in sample.sockets where range.contains(socket.port) { see(socket, in: sample) }
         meetCalls(in: sample)
-        return unexpectedSockets(in: sample) + missingSockets(in: sample)
+        return unexpectedSockets(in: sample) + missingSockets(in: sample) + unexpectedPackets(in: sample)
     }
 
     private mutating func see(_ socket: KernelSample.Socket, in sample: KernelSample) {
@@ -209,29 +232,31 @@ extension KernelWitness {
             foreign.remove(port)
         }
         return sample.sockets.compactMap { socket in
-            guard range.contains(socket.port), !isExplained(socket.port, in: sample) else { return nil }
+            guard range.contains(socket.port), !isExplained(socket.port, in: sample.span) else { return nil }
             guard unexpected.insert(socket.port).inserted else { return nil }
-            let (call, statement) = statement(on: socket.port, in: sample)
-            return KernelDisagreement(call: call, port: socket.port, wall: sample.wall, journal: statement, inode: socket.inode)
+            let (call, statement) = statement(on: socket.port, at: sample.end)
+            return KernelDisagreement(
+                call: call, port: socket.port, wall: sample.wall, journal: statement, kernel: .socket(socket.inode))
         }
     }
 
-    private func isExplained(_ port: UInt16, in sample: KernelSample) -> Bool {
+    /// Whether the port may have been open, or is not known of.
+    func isExplained(_ port: UInt16, in span: ClosedRange<Instant>) -> Bool {
         let own = ports[index(port)]
-        if own.isForeign || own.mayBeOpen(in: sample) || !own.isKnown(in: sample) { return true }
-        guard let partner = partner(of: port), ports[index(partner)].mayBeOpen(in: sample) else { return false }
+        if own.isForeign || own.mayBeOpen(in: span) || !own.isKnown(in: span) { return true }
+        guard let partner = partner(of: port), ports[index(partner)].mayBeOpen(in: span) else { return false }
         // A call that has this number by itself got it when the other had given it up.
-        return own.reservation.map { $0.since.earliest > sample.begin } ?? true
+        return own.reservation.map { $0.since.earliest > span.lowerBound } ?? true
     }
 
     /// The port for RTP whose RTCP this may be: the even one below it.
     private func partner(of port: UInt16) -> UInt16? { port % 2 == 1 && port > range.lowerBound ? port - 1 : nil }
 
-    private func statement(on port: UInt16, in sample: KernelSample) -> (CallUUID?, KernelDisagreement.Statement) {
+    func statement(on port: UInt16, at end: Instant) -> (CallUUID?, KernelDisagreement.Statement) {
         for port in [port, partner(of: port)].compactMap(\.self) {
             let record = ports[index(port)]
-            let reservation = record.reservation.flatMap { $0.since.earliest <= sample.end ? $0 : nil }
-            if let past = record.past, let closed = past.closed, reservation.map({ $0.call == past.call }) ?? true {
+            let reservation = record.reservation.flatMap { $0.since.earliest <= end ? $0 : nil }
+            if let past = record.past, let closed = past.closed, closed.earliest <= end, reservation.map({ $0.call == past.call }) ?? true {
                 return (past.call, .closed(closed.wall))
             }
             if let reservation { return (reservation.call, .reserved) }
@@ -253,7 +278,8 @@ extension KernelWitness {
                 ports[index].absences += 1
                 guard ports[index].absences == Self.absencesToTell else { continue }
                 found.append(
-                    KernelDisagreement(call: opening.call, port: port, wall: sample.wall, journal: .open(opening.opened.wall)))
+                    KernelDisagreement(
+                        call: opening.call, port: port, wall: sample.wall, journal: .open(opening.opened.wall), kernel: .noSocket))
             } else {
                 ports[index].absences = 0
             }

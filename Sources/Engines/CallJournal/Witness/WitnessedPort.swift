@@ -13,8 +13,13 @@ struct WitnessedPort {
     struct Opening {
         let call: CallUUID, opened: Step
         var closed: Step?
+        /// The times for which its media runs: the last of them may go on.
+        var runs: [(started: Step, stopped: Step?)] = []
         /// The kernel had its socket.
         var wasSeen = false
+
+        /// Whether the port may have been open at some instant of the span.
+        func mayBeOpen(in span: ClosedRange<Instant>) -> Bool { span.mayMeet(opened, closed) }
     }
 
     var reservation: (call: CallUUID, since: Step)?
@@ -42,12 +47,25 @@ struct WitnessedPort {
         past = openings[index]
     }
 
+    mutating func start(_ call: CallUUID, at step: Step) {
+        guard let index = openings.lastIndex(where: { $0.call == call && $0.closed == nil }) else { return }
+        openings[index].runs.append((step, nil))
+    }
+
+    mutating func stop(_ call: CallUUID, at step: Step) {
+        guard let index = openings.lastIndex(where: { $0.call == call && $0.closed == nil }), !openings[index].runs.isEmpty else { return }
+        openings[index].runs[openings[index].runs.count - 1].stopped = step
+    }
+
     /// Forgets openings that were over before.
     mutating func forget(before horizon: Instant) { openings.removeAll { $0.closed.map { $0.latest < horizon } ?? false } }
 
-    /// Whether there may have been an open socket at some instant of the sample.
-    func mayBeOpen(in sample: KernelSample) -> Bool {
-        openings.contains { $0.opened.earliest <= sample.end && ($0.closed.map { $0.latest >= sample.begin } ?? true) }
+    /// Whether there may have been an open socket at some instant of the span.
+    func mayBeOpen(in span: ClosedRange<Instant>) -> Bool { openings.contains { $0.mayBeOpen(in: span) } }
+
+    /// Whether media may have run at some instant of the span.
+    func mayRun(in span: ClosedRange<Instant>) -> Bool {
+        openings.contains { $0.runs.contains { span.mayMeet($0.started, $0.stopped) } }
     }
 
     /// The opening that lasted for the whole of the sample.
@@ -55,8 +73,8 @@ struct WitnessedPort {
         openings.first { $0.opened.latest <= sample.begin && ($0.closed.map { $0.earliest >= sample.end } ?? true) }
     }
 
-    /// Whether the journal tells of the port for the whole of the sample.
-    func isKnown(in sample: KernelSample) -> Bool { knownSince.map { $0 <= sample.begin } ?? false }
+    /// Whether the journal tells of the port for the whole of the span.
+    func isKnown(in span: ClosedRange<Instant>) -> Bool { knownSince.map { $0 <= span.lowerBound } ?? false }
 
     /// Notes that the kernel has the socket of its openings.
     /// - Returns: the number of those that it was not known of.
@@ -67,5 +85,12 @@ struct WitnessedPort {
             new += 1
         }
         return new
+    }
+}
+
+extension ClosedRange<Instant> {
+    /// Whether something that began and ended with these steps may have been so at some instant of it.
+    fileprivate func mayMeet(_ begin: WitnessedPort.Step, _ end: WitnessedPort.Step?) -> Bool {
+        begin.earliest <= upperBound && end.map { $0.latest >= lowerBound } ?? true
     }
 }

@@ -2,7 +2,7 @@ import Gateway
 import Primitives
 import Workbench
 
-/// The outcome of watching a gateway's sockets.
+/// The outcome of watching a gateway's sockets and packets.
 struct WitnessReport: Encodable {
     enum Verdict: String, Encodable {
         case agree, disagree
@@ -14,8 +14,12 @@ struct WitnessReport: Encodable {
     var disagreements: Int
     /// Samples that were judged; calls that had a port, those whose socket was seen, and those that came and went between two samples.
     var samples: Int, calls: Int, callsWithMedia: Int, missedCalls: Int
-    /// Sockets that the kernel had, and those on which the journal says nothing, for events are missing.
-    var sockets: Int, unjudgedSockets: Int
+    /// Sockets that the kernel had.
+    var sockets: Int
+    /// Packets that left; nil: they were not watched. And those that could not be judged.
+    var packets: Int?, missedPackets: Int
+    /// Sockets on which the journal says nothing, for events are missing.
+    var unjudgedSockets: Int
     /// Sockets of other processes, and those that were gone before they could be told from the gateway's.
     var foreignSockets: Int, unattributedSockets: Int
     /// Places in the journal where events are missing.
@@ -30,8 +34,9 @@ struct WitnessReport: Encodable {
     var summary: String {
         var words =
             "\(samples.counted("sample", "samples")), \(calls.counted("call", "calls")) (\(callsWithMedia) with media), "
-            + "\(sockets.counted("socket", "sockets")) seen: \(sentence)"
+            + "\(sockets.counted("socket", "sockets"))\(packets.map { " and \($0.counted("packet", "packets"))" } ?? "") seen: \(sentence)"
         let notes = [
+            (missedPackets, "packets not judged"),
             (missedCalls, "calls too short to be seen"), (unjudgedSockets, "sockets not judged, events are missing"),
             (foreignSockets, "sockets of other processes"), (unattributedSockets, "sockets gone before their process was known"),
             (gaps, "gaps in the journal"),
@@ -63,12 +68,20 @@ struct WitnessFinding: Encodable {
 
     init(_ found: KernelDisagreement) {
         (call, port, time, text) = (found.call?.description, found.port, WallTime.universal(found.wall), found.description)
-        switch found.journal {
-        case .unused: (journal, kernel) = ("unused", "socket")
-        case .reserved: (journal, kernel) = ("reserved", "socket")
-        case .closed: (journal, kernel) = ("closed", "socket")
-        case .open: (journal, kernel) = ("open", "no socket")
-        }
+        journal =
+            switch found.journal {
+            case .unused: "unused"
+            case .reserved: "reserved"
+            case .closed: "closed"
+            case .open: "open"
+            case .idle: "idle"
+            }
+        kernel =
+            switch found.kernel {
+            case .socket: "socket"
+            case .noSocket: "no socket"
+            case .packet(let isRTP): isRTP ? "rtp" : "packet"
+            }
     }
 }
 

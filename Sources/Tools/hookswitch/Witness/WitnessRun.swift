@@ -14,11 +14,13 @@ struct WitnessOrder {
     var pause = Duration.milliseconds(20)
     /// Nil: until the gateway or a person ends it.
     var duration: Duration?
+    /// Whether packets are watched, too. Nil: where the kernel lets it.
+    var packets: Bool?
 
     init(journal: String) { self.journal = journal }
 }
 
-/// Follows a journal and asks the kernel for sockets, in turn.
+/// Follows a journal, and asks the kernel for sockets and for the packets that left, in turn.
 struct WitnessRun: ~Copyable {
     /// The part of a core that samples and journal may cost, the processor time that they may have in advance, and the longest time without
     /// them for all that.
@@ -31,23 +33,35 @@ struct WitnessRun: ~Copyable {
     private var follower: JournalFollower
     private var witness: KernelWitness
     private var sockets: SocketDiagnosis
+    private var window: PacketWindow?
     private let ports: ClosedRange<UInt16>
     private var owners: SocketOwners?
     private var disagreements = 0
     private let stop = StopWish()
     private var looked = Instant.zero, isRunning = true
 
+    /// It watches when this returns.
     /// - Throws: exit code 3 where there is no journal of a gateway that runs, or the kernel may not be asked.
-    init(_ order: WitnessOrder, reporter: ProgressReporter) throws {
+    static func begin(_ order: WitnessOrder, reporter: ProgressReporter) throws -> WitnessRun {
+        var run = try WitnessRun(order, reporter: reporter)
+        // What is over already is read before the first sample: nothing of it is kept.
+        try run.readJournal()
+        try run.takeSample()
+        return run
+    }
+
+    private init(_ order: WitnessOrder, reporter: ProgressReporter) throws {
         let file = JournalReader.fileOfLastRun(order.journal)
         let owners = try order.process.map(SocketOwners.init), follower = try Self.follower(order.journal, from: file)
         guard JournalReader.isBeingWritten(order.journal) else {
             throw Failure.cannotRun("\(order.journal): no gateway writes it: the witness runs beside a gateway, on its machine")
         }
         let ports = try order.ports ?? Self.ports(of: order.journal, from: file), sockets = try Self.diagnosis()
+        let window = try Self.window(ports, order.packets)
         (self.order, self.reporter, self.owners, self.ports) = (order, reporter, owners, ports)
         self.follower = follower
         self.sockets = sockets
+        self.window = window
         witness = KernelWitness(ports: ports)
     }
 
@@ -59,6 +73,14 @@ struct WitnessRun: ~Copyable {
 
     private static func diagnosis() throws -> SocketDiagnosis {
         do { return try SocketDiagnosis() } catch { throw Failure.cannotRun("\(error)") }
+    }
+
+    private static func window(_ ports: ClosedRange<UInt16>, _ isWanted: Bool?) throws -> PacketWindow? {
+        guard isWanted ?? true else { return nil }
+        do { return try PacketWindow(ports: ports) } catch {
+            if isWanted == true { throw Failure.cannotRun("--packets: \(error)") }
+            return nil
+        }
     }
 
     /// The ports that the last run of a journal names. A gateway that has just begun is waited for: it writes that a moment later.
@@ -81,7 +103,6 @@ struct WitnessRun: ~Copyable {
     /// Watches on this thread.
     /// - Parameter tell: called with each disagreement, at once.
     mutating func perform(tell: (WitnessFinding) throws -> Void) throws -> WitnessReport {
-        try readJournal()
         reporter.say("watching the ports \(ports.lowerBound)-\(ports.upperBound) beside \(order.journal)")
         let began = MonotonicClock.now, processor = ThreadClock.now
         var budget = (left: Self.advance, spent: processor, at: began)
@@ -123,10 +144,10 @@ struct WitnessRun: ~Copyable {
     }
 
     private mutating func takeSample() throws {
-        let begin = MonotonicClock.now, wall = WallClock.now
+        let packets = window?.take() ?? [], begin = MonotonicClock.now, wall = WallClock.now
         do {
             let found = try sockets.udpSockets(on: ports).map { KernelSample.Socket(port: $0.address.port, inode: $0.inode) }
-            witness.note(KernelSample(begin: begin, end: MonotonicClock.now, wall: wall, sockets: found))
+            witness.note(KernelSample(begin: begin, end: MonotonicClock.now, wall: wall, sockets: found, packets: packets))
         } catch { throw Failure.cannotRun("\(error)") }
     }
 
@@ -142,12 +163,13 @@ struct WitnessRun: ~Copyable {
     }
 
     private func report(seconds: Duration, processor: Duration) -> WitnessReport {
-        let tally = witness.tally
+        let tally = witness.tally, missed = window?.missed
         let verdict: WitnessReport.Verdict = disagreements > 0 ? .disagree : tally.calls == 0 || tally.samples == 0 ? .nothingSeen : .agree
         return WitnessReport(
             verdict: verdict, disagreements: disagreements, samples: tally.samples, calls: tally.calls,
             callsWithMedia: tally.callsWithMedia, missedCalls: tally.missedCalls, sockets: tally.sockets,
-            unjudgedSockets: tally.unjudgedSockets, foreignSockets: owners?.foreign ?? 0, unattributedSockets: owners?.unknown ?? 0,
+            packets: missed.map { _ in tally.packets }, missedPackets: missed ?? 0, unjudgedSockets: tally.unjudgedSockets,
+            foreignSockets: owners?.foreign ?? 0, unattributedSockets: owners?.unknown ?? 0,
             gaps: tally.gaps, seconds: Double(seconds.wholeMilliseconds) / 1_000,
             cpuMillisecondsPerSecond: Double(processor.wholeNanoseconds) / Double(max(1, seconds.wholeNanoseconds)) * 1_000)
     }
@@ -174,7 +196,7 @@ extension Duration {
 /// Tells the sockets of a process from those of others.
 struct SocketOwners {
     private let process: Int32
-    /// Sockets of others, and sockets that were gone before they could be told apart.
+    /// Sockets of others, and sockets that were gone before they could be told apart; those that packets left from, too.
     private(set) var foreign = 0, unknown = 0
 
     /// - Throws: exit code 3 where there is no such process, it may not be looked at, or it has another network.
@@ -188,18 +210,29 @@ struct SocketOwners {
         }
     }
 
-    /// False for a socket of another process, and for one that nobody has any more; it is counted.
+    /// False for a socket of another process, for one that nobody has any more, and for packets from such a one; it is counted.
     mutating func mayBeTheirs(_ found: KernelDisagreement) -> Bool {
-        guard let inode = found.inode else { return true }
-        if ProcessSockets.inodes(of: process)?.contains(inode) ?? false { return true }
-        if isThere(found.port, inode) { foreign += 1 } else { unknown += 1 }
-        return false
+        let own = ProcessSockets.inodes(of: process)
+        switch found.kernel {
+        case .noSocket: return true
+        case .socket(let inode):
+            if own?.contains(inode) ?? false { return true }
+            if Self.sockets(on: found.port).contains(inode) { foreign += 1 } else { unknown += 1 }
+            return false
+        case .packet:
+            // A port that a call has is the gateway's.
+            if found.call != nil { return true }
+            let there = Self.sockets(on: found.port)
+            if own.map({ !$0.isDisjoint(with: there) }) ?? false { return true }
+            if there.isEmpty { unknown += 1 } else { foreign += 1 }
+            return false
+        }
     }
 
-    private func isThere(_ port: UInt16, _ inode: UInt64) -> Bool {
+    private static func sockets(on port: UInt16) -> [UInt64] {
         do {
             var sockets = try SocketDiagnosis()
-            return try sockets.udpSockets(on: port...port).contains { $0.inode == inode }
-        } catch { return false }
+            return try sockets.udpSockets(on: port...port).map(\.inode)
+        } catch { return [] }
     }
 }

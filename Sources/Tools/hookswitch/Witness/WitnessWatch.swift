@@ -26,7 +26,7 @@ final class WitnessWatch: Sendable {
     }
 
     private func watch(_ order: WitnessOrder) throws -> Outcome {
-        var run = try WitnessRun(order, reporter: ProgressReporter(nil)), findings: [WitnessFinding] = []
+        var run = try WitnessRun.begin(order, reporter: ProgressReporter(nil)), findings: [WitnessFinding] = []
         end.withLock { [ender = run.ender] in $0 = ender }
         begun.signal()
         let report = try run.perform { if findings.count < Self.mostFindings { findings.append($0) } }
