@@ -13,6 +13,11 @@ extension Publisher {
         return AnyCancellable(sink)
     }
 
+    /// Gives all values, and the end, to a subject.
+    public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
+        sink(receiveCompletion: { subject.send(completion: $0) }) { subject.send($0) }
+    }
+
     /// A publisher of the same values, each of which goes through a closure that may hand on any number.
     func through<Value>(_ each: @escaping (Output, Sink<Value, Failure>) -> Void) -> AnyPublisher<Value, Failure> {
         through(each) { $1.receive(completion: $0) }

@@ -6,13 +6,6 @@ public protocol Subject<Output, Failure>: Publisher, AnyObject {
     func send(completion: Subscribers.Completion<Failure>)
 }
 
-extension Publisher {
-    /// Gives all values, and the end, to a subject.
-    public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
-        sink(receiveCompletion: { subject.send(completion: $0) }) { subject.send($0) }
-    }
-}
-
 extension Subject where Output == Void {
     public func send() { send(()) }
 }
