@@ -8,7 +8,6 @@ extension Publisher {
     public func output<R: RangeExpression>(in range: R) -> AnyPublisher<Output, Failure> where R.Bound == Int {
         let places = range.relative(to: 0..<Int.max)
         precondition(places.lowerBound >= 0, "a place is not negative")
-        guard !places.isEmpty else { return Empty().eraseToAnyPublisher() }
         return dropFirst(places.lowerBound).prefix(places.count)
     }
 

@@ -139,7 +139,11 @@ final class Feeds<Value, Failure: Error>: @unchecked Sendable {
     }
 
     func add<P: Publisher>(_ publisher: P, each: @escaping (P.Output) -> Void) where P.Failure == Failure {
-        state.update { $0.open += 1 }
+        let isCancelled = state.update { state in
+            state.open += 1
+            return state.isCancelled
+        }
+        if isCancelled { return }
         hold(publisher.sink(receiveCompletion: { [self] in end($0) }, receiveValue: each))
     }
 

@@ -18,7 +18,7 @@ extension Publisher {
     /// The values up to the first one for which the closure is false. That one ends the publisher.
     public func prefix(while isTaken: @escaping (Output) -> Bool) -> AnyPublisher<Output, Failure> {
         through { value, sink in
-            if isTaken(value) { _ = sink.receive(value) } else { sink.receive(completion: .finished) }
+            if isTaken(value) { _ = sink.receive(value) } else { sink.end(.finished) }
         }
     }
 
@@ -49,59 +49,72 @@ extension Publisher {
     public func last() -> AnyPublisher<Output, Failure> { collect().compactMap(\.last) }
 
     /// These values before those of the publisher.
-    public func prepend(_ values: Output...) -> AnyPublisher<Output, Failure> {
-        AnyPublisher { downstream in
-            for value in values { _ = downstream.receive(value) }
-            self.receive(subscriber: downstream)
-        }
+    public func prepend(_ values: Output...) -> AnyPublisher<Output, Failure> { prepend(values) }
+
+    public func prepend<S: Sequence>(_ values: S) -> AnyPublisher<Output, Failure> where S.Element == Output {
+        Empty().append(values).append(self)
     }
 
     public func replaceNil<Value>(with value: Value) -> AnyPublisher<Value, Failure> where Output == Value? { map { $0 ?? value } }
 
-    /// One value at most in each stretch of time: the first at once, then the newest of the stretch at its end, or the first of it.
+    /// One value at most in each stretch of time: the first at once, then the newest of the stretch at its end, or the first
+    /// of it. A value that waits comes before the end.
     public func throttle<S: Scheduler>(for time: HookswitchInterval, scheduler: S, latest: Bool) -> AnyPublisher<Output, Failure> {
         AnyPublisher { downstream in
-            let gate = ThrottleGate<Output>(latest: latest) { value in _ = downstream.receive(value) }
-            receive(
-                subscriber: Sink<Output, Failure>(
-                    subscription: { downstream.receive(subscription: $0) },
-                    value: { value in gate.receive(value) { scheduler.hookswitchSchedule(after: time, $0) } },
-                    completion: { downstream.receive(completion: $0) }))
+            let gate = ThrottleGate(downstream, latest: latest, now: { scheduler.hookswitchSchedule($0) }) {
+                scheduler.hookswitchSchedule(after: time, $0)
+            }
+            through({ value, _ in gate.receive(value) }) { completion, _ in gate.finish(completion) }.receive(subscriber: downstream)
         }
     }
 }
 
-/// The value that waits for the end of a stretch of time.
-private final class ThrottleGate<Value>: @unchecked Sendable {
+/// The value that waits for the end of a stretch of time, and the end that waits for the value.
+private final class ThrottleGate<Value, Failure: Error>: @unchecked Sendable {
+    typealias Schedule = (@escaping @Sendable () -> Void) -> Void
     private struct State {
+        /// A value is to be given, or one was within this stretch of time.
         var isClosed = false
-        var waiting: Value?
+        var waiting: Value?, completion: Subscribers.Completion<Failure>?
     }
 
+    private let downstream: Sink<Value, Failure>
     private let latest: Bool
-    private let give: (Value) -> Void
+    private let now: Schedule, later: Schedule
     private let state = Locked(State())
-    init(latest: Bool, give: @escaping (Value) -> Void) { (self.latest, self.give) = (latest, give) }
 
-    func receive(_ value: Value, after wait: @escaping (@escaping @Sendable () -> Void) -> Void) {
-        let passes = state.update { state in
-            if state.isClosed, latest || state.waiting == nil { state.waiting = value }
+    init(_ downstream: Sink<Value, Failure>, latest: Bool, now: @escaping Schedule, later: @escaping Schedule) {
+        (self.downstream, self.latest, self.now, self.later) = (downstream, latest, now, later)
+    }
+
+    func receive(_ value: Value) {
+        let isFirst = state.update { state in
+            if latest || state.waiting == nil { state.waiting = value }
             defer { state.isClosed = true }
             return !state.isClosed
         }
-        if passes { pass(value, after: Unchecked(wait)) }
+        if isFirst { now { [self] in give() } }
     }
 
-    private func pass(_ value: Value, after wait: Unchecked<(@escaping @Sendable () -> Void) -> Void>) {
-        give(value)
-        wait.value { [self] in
-            let next = state.update { state in
-                defer { state.waiting = nil }
-                state.isClosed = state.waiting != nil
-                return state.waiting
-            }
-            if let next { pass(next, after: wait) }
+    func finish(_ completion: Subscribers.Completion<Failure>) {
+        let waits = state.update { state in
+            if state.waiting != nil { state.completion = completion }
+            return state.waiting != nil
         }
+        let completion = Unchecked(completion)
+        if !waits { now { [downstream] in downstream.receive(completion: completion.value) } }
+    }
+
+    /// A stretch of time is over: the value that waits begins another.
+    private func give() {
+        let (value, completion) = state.update { state in
+            state.isClosed = state.waiting != nil
+            return (state.waiting.take(), state.completion)
+        }
+        guard let value else { return }
+        _ = downstream.receive(value)
+        if let completion { return downstream.receive(completion: completion) }
+        later { [self] in give() }
     }
 }
 

@@ -6,7 +6,7 @@ extension Publisher {
     /// A publisher of the same values, each of which goes through a closure that may throw.
     private func trying<Value>(_ each: @escaping (Output, Sink<Value, any Error>) throws -> Void) -> AnyPublisher<Value, any Error> {
         through({ value, sink in
-            do { try each(value, sink) } catch { sink.receive(completion: .failure(error)) }
+            do { try each(value, sink) } catch { sink.end(.failure(error)) }
         }) { completion, sink in
             switch completion {
             case .finished: sink.receive(completion: .finished)

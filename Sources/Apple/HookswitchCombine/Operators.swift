@@ -64,16 +64,23 @@ extension Publisher {
         }
     }
 
+    /// The first values, so many, and the end after the last of them: at once where none is wanted.
     public func prefix(_ count: Int) -> AnyPublisher<Output, Failure> {
         AnyPublisher { downstream in
             let seen = Locked(0)
-            through {
-                let index = seen.update {
-                    $0 += 1; return $0
-                }
-                if index <= count { _ = $1.receive($0) }
-                if index >= count { $1.receive(completion: .finished) }
-            }.receive(subscriber: downstream)
+            receive(
+                subscriber: Sink<Output, Failure>(
+                    subscription: {
+                        downstream.receive(subscription: $0)
+                        if count == 0 { downstream.end(.finished) }
+                    },
+                    value: {
+                        let index = seen.update {
+                            $0 += 1; return $0
+                        }
+                        if index <= count { _ = downstream.receive($0) }
+                        if index >= count { downstream.end(.finished) }
+                    }, completion: { downstream.receive(completion: $0) }))
         }
     }
 
@@ -106,25 +113,32 @@ extension Publisher {
     /// Subscribes where it is called: publishers of call code do no work by themselves.
     public func subscribe<S: Scheduler>(on scheduler: S, options: Never? = nil) -> AnyPublisher<Output, Failure> { AnyPublisher(self) }
 
-    /// Gives a value when no other has come for so long.
+    /// Gives a value when no other has come for so long. The end drops the value that waits.
     public func debounce<S: Scheduler>(for time: HookswitchInterval, scheduler: S) -> AnyPublisher<Output, Failure> {
         AnyPublisher { downstream in
             let count = Locked(0)
-            through { value, sink in
+            through({ value, sink in
                 let value = Unchecked(value),
                     own = count.update {
                         $0 += 1; return $0
                     }
                 scheduler.hookswitchSchedule(after: time) { if count.update({ $0 }) == own { _ = sink.receive(value.value) } }
+            }) { completion, sink in
+                let completion = Unchecked(completion)
+                count.update { $0 += 1 }
+                scheduler.hookswitchSchedule { sink.receive(completion: completion.value) }
             }.receive(subscriber: downstream)
         }
     }
 
-    /// Gives each value so long after it came.
+    /// Gives each value, and the end, so long after it came.
     public func delay<S: Scheduler>(for time: HookswitchInterval, scheduler: S) -> AnyPublisher<Output, Failure> {
-        through { value, sink in
+        through({ value, sink in
             let value = Unchecked(value)
             scheduler.hookswitchSchedule(after: time) { _ = sink.receive(value.value) }
+        }) { completion, sink in
+            let completion = Unchecked(completion)
+            scheduler.hookswitchSchedule(after: time) { sink.receive(completion: completion.value) }
         }
     }
 

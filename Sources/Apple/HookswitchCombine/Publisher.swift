@@ -123,13 +123,20 @@ final class Sink<Input, Failure: Error>: Subscriber, Subscription, @unchecked Se
         return .unlimited
     }
 
-    func receive(completion: Subscribers.Completion<Failure>) { if end() != nil { onCompletion(completion) } }
+    func receive(completion: Subscribers.Completion<Failure>) { if close() != nil { onCompletion(completion) } }
+
+    /// Ends before the publisher does, which is cancelled.
+    func end(_ completion: Subscribers.Completion<Failure>) {
+        guard let upstream = close() else { return }
+        upstream.cancel()
+        onCompletion(completion)
+    }
 
     func request(_ demand: Subscribers.Demand) {}
-    func cancel() { end()?.cancel() }
+    func cancel() { close()?.cancel() }
 
     /// The subscription that it had; nil when it was over.
-    private func end() -> (any Subscription)? {
+    private func close() -> (any Subscription)? {
         lock.withLock {
             guard !isOver else { return nil }
             isOver = true

@@ -9,7 +9,8 @@ public protocol Scheduler {
 
 /// A stretch of time, as `debounce` and `delay` take it: `.milliseconds(300)`, `.seconds(1)` or seconds as a number.
 public struct HookswitchInterval: Sendable, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
-    let seconds: Double
+    /// Its length, for schedulers of one's own.
+    public let seconds: Double
     public init(floatLiteral value: Double) { seconds = value }
     public init(integerLiteral value: Int) { seconds = Double(value) }
     init(seconds: Double) { self.seconds = seconds }
