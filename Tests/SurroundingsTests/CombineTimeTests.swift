@@ -43,6 +43,15 @@ import Testing
         #expect(heard.words == ["2", "finished"])
     }
 
+    @Test func `the end drops a value whose pause is over at the same time`() {
+        let subject = PassthroughSubject<Int, Never>(), scheduler = VirtualScheduler()
+        scheduler.hookswitchSchedule(after: .seconds(2)) { subject.send(completion: .finished) }
+        let heard = Heard(subject.debounce(for: .seconds(2), scheduler: scheduler))
+        subject.send(1)
+        scheduler.pass(2)
+        #expect(heard.words == ["finished"])
+    }
+
     @Test(arguments: [true, false]) func `a value that waits for its stretch of time comes before the end`(latest: Bool) {
         let subject = PassthroughSubject<Int, Fault>(), scheduler = VirtualScheduler()
         let heard = Heard(subject.throttle(for: .seconds(5), scheduler: scheduler, latest: latest))

@@ -10,6 +10,10 @@ final class VirtualScheduler: Scheduler, @unchecked Sendable {
         actions.append((now + interval.seconds, action))
     }
 
+    var hookswitchNow: HookswitchInterval { HookswitchInterval(floatLiteral: now) }
+    /// Whether nothing is to happen any more.
+    var isIdle: Bool { actions.isEmpty }
+
     /// So many seconds pass: what is due within them happens in the order of its time, and of its coming.
     func pass(_ seconds: Double) {
         let end = now + seconds

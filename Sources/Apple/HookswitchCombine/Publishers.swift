@@ -72,12 +72,13 @@ public enum Publishers {
         public typealias Failure = Upstream.Failure
         public let publishers: [Upstream]
         public init(_ upstream: Upstream...) { publishers = upstream }
-        public init<S: Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
+        public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
             AnyPublisher<Output, Failure> { downstream in
                 let feeds = Feeds(downstream)
-                for publisher in publishers { feeds.add(publisher) { _ = downstream.receive($0) } }
+                feeds.begin()
+                for publisher in publishers { feeds.add(publisher) }
                 feeds.close()
             }.receive(subscriber: subscriber)
         }
