@@ -60,11 +60,14 @@ import Testing
     @Test func `a cancelled task ends its values`() async {
         let subject = PassthroughSubject<Int, Never>(), isWaiting = Signal()
         let watched = subject.handleEvents(receiveCancel: { isWaiting.set(2) }, receiveRequest: { _ in isWaiting.set(1) })
-        let task = Task { for await _ in watched.values {} }
+        let task = Task {
+            var values = watched.values.makeAsyncIterator()
+            #expect(await values.next() == nil)
+            return isWaiting.value
+        }
         while isWaiting.value < 1 { await Task.yield() }
         task.cancel()
-        await task.value
-        #expect(isWaiting.value == 2)
+        #expect(await task.value == 2)
     }
 
     @Test func `the value of a future can be awaited`() async throws {

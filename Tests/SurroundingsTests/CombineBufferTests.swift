@@ -32,6 +32,13 @@ import Testing
         #expect(asker.news() == ["3", "4", "5", "6", "7", "8", "9", "finished"])
     }
 
+    @Test func `a buffer that is kept full asks for one more with each value that passes`() {
+        let subject = PassthroughSubject<Int, Fault>()
+        let asker = Asker(subject.buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest), first: .unlimited)
+        for value in 1...4 { subject.send(value) }
+        #expect(asker.words == ["1", "2", "3", "4"])
+    }
+
     @Test func `the end comes after the values of the buffer, and a failure before them`() {
         let subject = PassthroughSubject<Int, Fault>(), buffer = subject.buffer(size: 9, prefetch: .byRequest, whenFull: .dropOldest)
         let asker = Asker(buffer), failing = PassthroughSubject<Int, Fault>()

@@ -42,6 +42,15 @@ import Testing
         #expect(asker.news() == ["(8, 3)", "finished"])
     }
 
+    @Test func `a request that comes with a pair is one of both`() {
+        #expect(Asker([1, 2].publisher.zip(["a", "b"].publisher), first: .max(1), more: .max(1)).words.count == 3)
+        let first = CurrentValueSubject<Int, Never>(1), second = PassthroughSubject<Int, Never>()
+        let asker = Asker(first.combineLatest(second), first: .max(1), more: .max(1))
+        for value in [5, 6] { second.send(value) }
+        first.send(2)
+        #expect(asker.words == ["(1, 5)", "(1, 6)", "(2, 6)"])
+    }
+
     @Test func `a change beyond those that are requested is dropped`() {
         let first = CurrentValueSubject<Int, Never>(1), second = CurrentValueSubject<String, Never>("a")
         let asker = Asker(first.combineLatest(second), first: .max(1))
@@ -79,6 +88,19 @@ import Testing
         let asker = Asker(joined, first: .unlimited)
         scheduler.pass(6)
         #expect(asker.words == ["3", "1", "2", "finished"])
+    }
+
+    @Test func `up to eight are merged, and four make a group`() {
+        let eight = Publishers.Merge8(Just(1), [2].publisher, Just(3), Just(4), Just(5), Just(6), Just(7), Just(8).map { $0 })
+        #expect(Asker(eight, first: .unlimited).words == ["1", "2", "3", "4", "5", "6", "7", "8", "finished"])
+        let many = Publishers.MergeMany(Just(1), Just(2)).merge(with: Just(3))
+        #expect(Asker(many, first: .unlimited).words == ["1", "2", "3", "finished"])
+        let four = Publishers.Zip4(Just(1), Just(2), Just(3), Just(4)).map { $0 + $1 + $2 + $3 }
+        #expect(Asker(four, first: .unlimited).words == ["10", "finished"])
+        let pairs = Just(1).zip(Just(2), Just(3)) { $0 + $1 + $2 }
+        #expect(Asker(pairs, first: .unlimited).words == ["6", "finished"])
+        let newest = Just(1).combineLatest(Just(2), Just(3)) { $0 + $1 + $2 }
+        #expect(Asker(newest, first: .unlimited).words == ["6", "finished"])
     }
 
     @Test func `publishers that never fail are joined to those that may`() {
