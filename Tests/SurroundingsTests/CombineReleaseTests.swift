@@ -1,3 +1,4 @@
+import Foundation
 import HookswitchCombine
 import Testing
 
@@ -48,5 +49,19 @@ import Testing
         }()
         scheduler.pass(9)
         #expect(token == nil && scheduler.isIdle)
+    }
+
+    @Test func `a listener to notifications is released`() throws {
+        let center = NotificationCenter(), name = Notification.Name("CombineReleaseTests")
+        weak var token: Token?
+        try {
+            let held = Token()
+            token = held
+            let tie = center.publisher(for: name).sink { [held] _ in withExtendedLifetime(held) {} }
+            center.post(name: name, object: nil)
+            try #require(token != nil)
+            tie.cancel()
+        }()
+        #expect(token == nil)
     }
 }

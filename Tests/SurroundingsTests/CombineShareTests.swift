@@ -71,18 +71,6 @@ import Testing
         #expect(Asker(shared, first: .unlimited).words == ["finished"] && subscriptions == 1)
     }
 
-    @Test func `a timer runs while it is connected`() {
-        let timer = Timer.publish(every: 0.001, on: .current, in: .default), asker = Asker(timer, first: .max(2))
-        let auto = Timer.publish(every: 0.001, on: .current, in: .default).autoconnect(), other = Asker(auto.map { _ in 1 }, first: .max(1))
-        while other.words.isEmpty { RunLoop.current.run(until: Date(timeIntervalSinceNow: 0.002)) }
-        #expect(asker.words.isEmpty)
-        let connection = timer.connect()
-        while asker.words.count < 2 { RunLoop.current.run(until: Date(timeIntervalSinceNow: 0.002)) }
-        connection.cancel()
-        other.cancel()
-        #expect(asker.words.count == 2 && other.words == ["1"])
-    }
-
     @Test func `a subject takes the values of a publisher until it ends or is cancelled`() {
         let source = PassthroughSubject<Int, Fault>(), subject = PassthroughSubject<Int, Fault>()
         var cancels = 0

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Publishers whose values go to one subscriber, as they come. Unless all values are requested, each is asked for one value at a time, and
 /// one that nobody has requested waits here. It ends when the last of them has, or as soon as one fails.
 final class Feeds<Value, Failure: Error>: Subscription, @unchecked Sendable {
@@ -18,6 +20,8 @@ final class Feeds<Value, Failure: Error>: Subscription, @unchecked Sendable {
 
     private let downstream: Sink<Value, Failure>
     private let state = Locked(State())
+    /// Values that several threads send at once are given one after the other.
+    private let delivery = NSRecursiveLock()
 
     init(_ downstream: Sink<Value, Failure>) { self.downstream = downstream }
 
@@ -70,7 +74,7 @@ final class Feeds<Value, Failure: Error>: Subscription, @unchecked Sendable {
             return true
         }
         guard passes else { return .none }
-        ask(downstream.receive(value))
+        ask(delivery.withLock { downstream.receive(value) })
         return isUnlimited ? .none : .max(1)
     }
 
@@ -90,7 +94,7 @@ final class Feeds<Value, Failure: Error>: Subscription, @unchecked Sendable {
         }
         if isOther { return }
         while let (value, sink) = state.update(next) {
-            ask(downstream.receive(value))
+            ask(delivery.withLock { downstream.receive(value) })
             if !isUnlimited { sink?.request(.max(1)) }
             settle()
         }
@@ -125,7 +129,7 @@ final class Feeds<Value, Failure: Error>: Subscription, @unchecked Sendable {
 
     private func finish(_ completion: Subscribers.Completion<Failure>) {
         stop()
-        downstream.receive(completion: completion)
+        delivery.withLock { downstream.receive(completion: completion) }
     }
 
     private func stop() {

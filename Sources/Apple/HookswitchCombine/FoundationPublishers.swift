@@ -2,11 +2,24 @@ import Foundation
 
 extension NotificationCenter {
     /// The notifications of a name, of an object or of any.
-    public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> AnyPublisher<Notification, Never> {
-        AnyPublisher { downstream in
-            let outlet = Outlet<Notification, Never>(downstream) { _, _ in }
-            let token = Unchecked(self.addObserver(forName: name, object: object, queue: nil) { @Sendable in outlet.send($0) })
-            outlet.begin(ClosureSubscription { self.removeObserver(token.value) })
+    public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> Publisher {
+        Publisher(center: self, name: name, object: object)
+    }
+
+    /// A publisher of the notifications of a name. Those that nobody has requested are dropped.
+    public struct Publisher: HookswitchCombine.Publisher {
+        public typealias Output = Notification
+        public typealias Failure = Never
+        public let center: NotificationCenter, name: Notification.Name, object: AnyObject?
+
+        public init(center: NotificationCenter, name: Notification.Name, object: AnyObject? = nil) {
+            (self.center, self.name, self.object) = (center, name, object)
+        }
+
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Notification, S.Failure == Never {
+            let outlet = Outlet<Notification, Never>(Sink(subscriber)) { _, _ in }
+            let token = Unchecked(center.addObserver(forName: name, object: object, queue: nil) { @Sendable in outlet.send($0) })
+            outlet.begin(ClosureSubscription { [center] in center.removeObserver(token.value) })
         }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The subscription of a publisher, or an operator, that has values at its own time: it gives no more than was requested.
 final class Outlet<Value, Failure: Error>: Subscription, @unchecked Sendable {
     /// The fate of a value that nobody has requested yet.
@@ -20,6 +22,9 @@ final class Outlet<Value, Failure: Error>: Subscription, @unchecked Sendable {
     private let excess: Excess
     private let refills: Bool
     private let state = Locked(State())
+    /// Values that several threads send at once are given one after the other. One that is sent while another is given, by the same thread, is
+    /// given within.
+    private let delivery = NSRecursiveLock()
 
     /// - Parameter refills: one more value is requested for each that waited and is given.
     init(_ downstream: Sink<Value, Failure>, refills: Bool = false, excess: @escaping Excess) {
@@ -46,7 +51,7 @@ final class Outlet<Value, Failure: Error>: Subscription, @unchecked Sendable {
             state.demand -= 1
             return true
         }
-        if passes { add(downstream.receive(value)) }
+        if passes { give(value) }
         return passes
     }
 
@@ -81,6 +86,8 @@ final class Outlet<Value, Failure: Error>: Subscription, @unchecked Sendable {
         upstream?.cancel()
     }
 
+    private func give(_ value: Value) { add(delivery.withLock { downstream.receive(value) }) }
+
     private func add(_ demand: Subscribers.Demand) { state.update { $0.demand += demand } }
 
     private func drain() {
@@ -92,9 +99,9 @@ final class Outlet<Value, Failure: Error>: Subscription, @unchecked Sendable {
         while let step = state.update(next) {
             switch step {
             case .value(let value):
-                add(downstream.receive(value))
+                give(value)
                 if refills { state.update { $0.upstream }?.request(.max(1)) }
-            case .completion(let completion): downstream.receive(completion: completion)
+            case .completion(let completion): delivery.withLock { downstream.receive(completion: completion) }
             }
         }
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The values of two publishers that wait for each other.
 protocol PairStore {
     associatedtype A
@@ -53,6 +55,8 @@ final class Pairing<Store: PairStore, Failure: Error>: Subscription, @unchecked 
 
     private let downstream: Sink<(Store.A, Store.B), Failure>
     private let state = Locked(State())
+    /// Values that several threads send at once are given one after the other.
+    private let delivery = NSRecursiveLock()
 
     init(_ downstream: Sink<(Store.A, Store.B), Failure>) { self.downstream = downstream }
 
@@ -94,7 +98,7 @@ final class Pairing<Store: PairStore, Failure: Error>: Subscription, @unchecked 
             return pair
         }
         guard let pair else { return .none }
-        let more = downstream.receive(pair)
+        let more = delivery.withLock { downstream.receive(pair) }
         if more > .none { request(more) }
         finishIfOver()
         return .none
@@ -112,6 +116,6 @@ final class Pairing<Store: PairStore, Failure: Error>: Subscription, @unchecked 
 
     private func finish(_ completion: Subscribers.Completion<Failure>) {
         cancel()
-        downstream.receive(completion: completion)
+        delivery.withLock { downstream.receive(completion: completion) }
     }
 }
