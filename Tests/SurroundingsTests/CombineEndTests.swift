@@ -145,6 +145,28 @@ import Testing
         #expect(Heard(Int?.none.publisher).words == ["finished"] && Heard(Optional(1).publisher).words == ["1", "finished"])
     }
 
+    @Test func `each operator that throws does what its like does, until it throws`() {
+        let numbers = [1, 1, 2, 3].publisher
+        func odd(_ value: Int) throws -> Bool { if value == 3 { throw Failed() } else { value == 1 } }
+        #expect(Heard(numbers.tryScan(0) { try odd($1) ? $0 + $1 : 9 }).words == ["1", "2", "9", "failed"])
+        #expect(Heard(numbers.prefix(2).tryReduce(0) { try odd($1) ? $0 + $1 : 9 }).words == ["2", "finished"])
+        #expect(Heard(Empty<Int, Never>().tryReduce(7) { try odd($1) ? $0 : 9 }).words == ["7", "finished"])
+        #expect(Heard(numbers.tryRemoveDuplicates { if $1 == 3 { throw Failed() } else { $0 == $1 } }).words == ["1", "2", "failed"])
+        #expect(Heard(numbers.tryDrop(while: odd)).words == ["2", "3", "finished"])
+        #expect(Heard(numbers.tryPrefix(while: odd)).words == ["1", "1", "finished"])
+        #expect(Heard([3].publisher.tryPrefix(while: odd)).words == ["failed"])
+        #expect(Heard(numbers.tryFirst { try !odd($0) }).words == ["2", "finished"])
+        #expect(Heard(numbers.prefix(3).tryLast(where: odd)).words == ["1", "finished"])
+        #expect(Heard(numbers.tryLast(where: odd)).words == ["failed"])
+        #expect(Heard(numbers.tryContains { try !odd($0) }).words == ["true", "finished"])
+        #expect(Heard([2].publisher.tryContains(where: odd)).words == ["false", "finished"])
+        #expect(Heard(numbers.tryAllSatisfy(odd)).words == ["false", "finished"])
+        #expect(Heard([1, 1, 3].publisher.tryAllSatisfy(odd)).words == ["failed"])
+        #expect(Heard([4, 2, 5].publisher.tryMin { if $0 == 9 { throw Failed() } else { $0 < $1 } }).words == ["2", "finished"])
+        #expect(Heard([4, 2, 5].publisher.tryMax { $0 < $1 }).words == ["5", "finished"])
+        #expect(Heard([4, 9, 5].publisher.tryMax { if $0 == 9 { throw Failed() } else { $0 < $1 } }).words == ["failed"])
+    }
+
     @Test func `three and four are joined as two are`() {
         let subjects = (0..<4).map { _ in PassthroughSubject<Int, Never>() }, stop = PassthroughSubject<Void, Never>()
         let (a, b, c, d) = (subjects[0], subjects[1], subjects[2], subjects[3])

@@ -1,25 +1,40 @@
 import Foundation
 
-// Each gives an `AnyPublisher`: names of the publishers between (`Publishers.Map`) are not here.
+// Most operators give an `AnyPublisher`: names of the publishers between (`Publishers.Map`) are not here.
 
 extension Publisher {
     public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { AnyPublisher(self) }
 
+    /// Begins to give values to a subscriber, as it requests them.
+    public func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure { receive(subscriber: subscriber) }
+
     public func sink(
         receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void, receiveValue: @escaping (Output) -> Void
     ) -> AnyCancellable {
-        let sink = Sink(value: receiveValue, completion: receiveCompletion)
+        let sink = Sink<Output, Failure>.all(value: receiveValue, completion: receiveCompletion)
         receive(subscriber: sink)
         return AnyCancellable(sink)
     }
 
-    /// A publisher of the same values, each of which goes through a closure that may hand on any number.
-    func through<Value>(_ each: @escaping (Output, Sink<Value, Failure>) -> Void) -> AnyPublisher<Value, Failure> {
+    /// Gives all values, and the end, to a subject.
+    public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
+        let sink = Sink<Output, Failure>(
+            subscription: { subject.send(subscription: $0) },
+            value: {
+                subject.send($0)
+                return .none
+            }, completion: { subject.send(completion: $0) })
+        receive(subscriber: sink)
+        return AnyCancellable(sink)
+    }
+
+    /// A publisher of the same values, each of which goes through a closure that may hand it on. One that does not requests another.
+    func through<Value>(_ each: @escaping (Output, Sink<Value, Failure>) -> Subscribers.Demand) -> AnyPublisher<Value, Failure> {
         through(each) { $1.receive(completion: $0) }
     }
 
     func through<Value, Other: Error>(
-        _ each: @escaping (Output, Sink<Value, Other>) -> Void,
+        _ each: @escaping (Output, Sink<Value, Other>) -> Subscribers.Demand,
         completion: @escaping (Subscribers.Completion<Failure>, Sink<Value, Other>) -> Void
     ) -> AnyPublisher<Value, Other> {
         AnyPublisher { downstream in
@@ -30,118 +45,70 @@ extension Publisher {
         }
     }
 
+    /// The same with a state of each subscription.
+    func through<Value, State>(
+        _ initial: State, _ each: @escaping (inout State, Output) -> Value?
+    ) -> AnyPublisher<Value, Failure> {
+        AnyPublisher { downstream in
+            let state = Locked(initial)
+            through { value, sink in state.update { each(&$0, value) }.map { sink.receive($0) } ?? .max(1) }.receive(subscriber: downstream)
+        }
+    }
+
+    /// A publisher that takes all values of this one, at once, and gives what closures make of them as it is requested.
+    func pooled<Value, Other: Error>(
+        excess: @escaping Outlet<Value, Other>.Excess = { $0.append($1) }, _ each: @escaping (Output, Outlet<Value, Other>) -> Void,
+        completion: @escaping (Subscribers.Completion<Failure>, Outlet<Value, Other>) -> Void
+    ) -> AnyPublisher<Value, Other> {
+        AnyPublisher { downstream in
+            let outlet = Outlet(downstream, excess: excess)
+            receive(
+                subscriber: Sink<Output, Failure>(
+                    subscription: {
+                        outlet.begin($0)
+                        $0.request(.unlimited)
+                    },
+                    value: {
+                        each($0, outlet)
+                        return .none
+                    }, completion: { completion($0, outlet) }))
+        }
+    }
+
+    /// The values, or the error, for `for try await`.
+    @_disfavoredOverload
+    public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
+
     public func map<Value>(_ transform: @escaping (Output) -> Value) -> AnyPublisher<Value, Failure> {
-        through { _ = $1.receive(transform($0)) }
+        through { $1.receive(transform($0)) }
     }
 
     public func map<A, B>(_ a: KeyPath<Output, A>, _ b: KeyPath<Output, B>) -> AnyPublisher<(A, B), Failure> {
         map { ($0[keyPath: a], $0[keyPath: b]) }
     }
 
+    public func map<A, B, C>(
+        _ a: KeyPath<Output, A>, _ b: KeyPath<Output, B>, _ c: KeyPath<Output, C>
+    ) -> AnyPublisher<(A, B, C), Failure> { map { ($0[keyPath: a], $0[keyPath: b], $0[keyPath: c]) } }
+
     public func compactMap<Value>(_ transform: @escaping (Output) -> Value?) -> AnyPublisher<Value, Failure> {
-        through { if let value = transform($0) { _ = $1.receive(value) } }
+        through { value, sink in transform(value).map { sink.receive($0) } ?? .max(1) }
     }
 
     public func filter(_ isIncluded: @escaping (Output) -> Bool) -> AnyPublisher<Output, Failure> {
-        through { if isIncluded($0) { _ = $1.receive($0) } }
+        through { isIncluded($0) ? $1.receive($0) : .max(1) }
     }
 
-    public func dropFirst(_ count: Int = 1) -> AnyPublisher<Output, Failure> {
-        AnyPublisher { downstream in
-            let seen = Locked(0)
-            through {
-                if seen.update({
-                    $0 += 1; return $0
-                }) > count {
-                    _ = $1.receive($0)
-                }
-            }.receive(subscriber: downstream)
-        }
-    }
-
-    public func prefix(_ count: Int) -> AnyPublisher<Output, Failure> {
-        AnyPublisher { downstream in
-            let seen = Locked(0)
-            through {
-                let index = seen.update {
-                    $0 += 1; return $0
-                }
-                if index <= count { _ = $1.receive($0) }
-                if index >= count { $1.receive(completion: .finished) }
-            }.receive(subscriber: downstream)
-        }
-    }
-
-    public func first() -> AnyPublisher<Output, Failure> { prefix(1) }
-    public func first(where isWanted: @escaping (Output) -> Bool) -> AnyPublisher<Output, Failure> { filter(isWanted).prefix(1) }
-
-    public func removeDuplicates(by isSame: @escaping (Output, Output) -> Bool) -> AnyPublisher<Output, Failure> {
-        AnyPublisher { downstream in
-            let last = Locked<Output?>(nil)
-            through { value, sink in
-                let isNew = last.update { last in
-                    defer { last = value }
-                    return last.map { !isSame($0, value) } ?? true
-                }
-                if isNew { _ = sink.receive(value) }
-            }.receive(subscriber: downstream)
-        }
-    }
-
-    public func receive<S: Scheduler>(on scheduler: S, options: Never? = nil) -> AnyPublisher<Output, Failure> {
-        through({ value, sink in
-            let value = Unchecked(value)
-            scheduler.hookswitchSchedule { _ = sink.receive(value.value) }
-        }) { completion, sink in
-            let completion = Unchecked(completion)
-            scheduler.hookswitchSchedule { sink.receive(completion: completion.value) }
-        }
-    }
-
-    /// Subscribes where it is called: publishers of call code do no work by themselves.
-    public func subscribe<S: Scheduler>(on scheduler: S, options: Never? = nil) -> AnyPublisher<Output, Failure> { AnyPublisher(self) }
-
-    /// Gives a value when no other has come for so long.
-    public func debounce<S: Scheduler>(for time: HookswitchInterval, scheduler: S) -> AnyPublisher<Output, Failure> {
-        AnyPublisher { downstream in
-            let count = Locked(0)
-            through { value, sink in
-                let value = Unchecked(value),
-                    own = count.update {
-                        $0 += 1; return $0
-                    }
-                scheduler.hookswitchSchedule(after: time) { if count.update({ $0 }) == own { _ = sink.receive(value.value) } }
-            }.receive(subscriber: downstream)
-        }
-    }
-
-    /// Gives each value so long after it came.
-    public func delay<S: Scheduler>(for time: HookswitchInterval, scheduler: S) -> AnyPublisher<Output, Failure> {
-        through { value, sink in
-            let value = Unchecked(value)
-            scheduler.hookswitchSchedule(after: time) { _ = sink.receive(value.value) }
-        }
-    }
+    public func replaceNil<Value>(with value: Value) -> AnyPublisher<Value, Failure> where Output == Value? { map { $0 ?? value } }
 
     public func mapError<Other: Error>(_ transform: @escaping (Failure) -> Other) -> AnyPublisher<Output, Other> {
-        through({ _ = $1.receive($0) }) { completion, sink in
+        through({ $1.receive($0) }) { completion, sink in
             switch completion {
             case .finished: sink.receive(completion: .finished)
             case .failure(let error): sink.receive(completion: .failure(transform(error)))
             }
         }
     }
-
-    public func replaceError(with value: Output) -> AnyPublisher<Output, Never> {
-        through({ _ = $1.receive($0) }) { completion, sink in
-            if case .failure = completion { _ = sink.receive(value) }
-            sink.receive(completion: .finished)
-        }
-    }
-}
-
-extension Publisher where Output: Equatable {
-    public func removeDuplicates() -> AnyPublisher<Output, Failure> { removeDuplicates(by: ==) }
 }
 
 extension Publisher where Failure == Never {
@@ -149,9 +116,11 @@ extension Publisher where Failure == Never {
         sink(receiveCompletion: { _ in }, receiveValue: receiveValue)
     }
 
-    /// The object is held.
+    /// The object is held until the end.
     public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root) -> AnyCancellable {
-        sink { object[keyPath: keyPath] = $0 }
+        let subscriber = Subscribers.Assign(object: object, keyPath: keyPath)
+        subscribe(subscriber)
+        return AnyCancellable(subscriber)
     }
 
     public func assign(to published: inout Published<Output>.Publisher) {
@@ -159,27 +128,11 @@ extension Publisher where Failure == Never {
         let held = sink { [weak box] in box?.set($0) }
         box.hold(held)
     }
-}
 
-/// A value behind a lock.
-final class Locked<Value>: @unchecked Sendable {
-    private let lock = NSRecursiveLock()
-    private var value: Value
-    init(_ value: Value) { self.value = value }
+    public func setFailureType<Other: Error>(to type: Other.Type) -> AnyPublisher<Output, Other> {
+        through({ $1.receive($0) }) { _, sink in sink.receive(completion: .finished) }
+    }
 
-    @discardableResult
-    func update<Result>(_ change: (inout Value) -> Result) -> Result { lock.withLock { change(&value) } }
-}
-
-/// A value that goes to another thread, as Combine lets it.
-struct Unchecked<Value>: @unchecked Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
-}
-
-final class ClosureSubscription: Subscription, @unchecked Sendable {
-    private let action: () -> Void
-    init(_ cancel: @escaping () -> Void) { action = cancel }
-    func request(_ demand: Subscribers.Demand) {}
-    func cancel() { action() }
+    /// The values for `for await`.
+    public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
 }

@@ -7,15 +7,14 @@ public protocol ObservableObject: AnyObject {
 }
 
 /// The publisher of an object's changes.
-public final class ObservableObjectPublisher: Subject, @unchecked Sendable {
+public final class ObservableObjectPublisher: Publisher, @unchecked Sendable {
     public typealias Output = Void
     public typealias Failure = Never
     private let subject = PassthroughSubject<Void, Never>()
     public init() {}
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never { subject.receive(subscriber: subscriber) }
-    public func send(_ value: Void) { subject.send(value) }
-    public func send(completion: Subscribers.Completion<Never>) { subject.send(completion: completion) }
+    public func send() { subject.send() }
 }
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {

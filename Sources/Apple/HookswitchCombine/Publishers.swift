@@ -43,6 +43,38 @@ public enum Publishers {
     public static func Merge3<A: Publisher, B: Publisher, C: Publisher>(_ a: A, _ b: B, _ c: C) -> AnyPublisher<A.Output, A.Failure>
     where A.Output == B.Output, B.Output == C.Output, A.Failure == B.Failure, B.Failure == C.Failure { a.merge(with: b, c) }
 
+    /// A publisher of the same values and failures as another.
+    public typealias Like<A: Publisher> = any Publisher<A.Output, A.Failure>
+
+    /// The values of all, as they come.
+    public static func Merge4<A: Publisher>(_ a: A, _ b: Like<A>, _ c: Like<A>, _ d: Like<A>) -> AnyPublisher<A.Output, A.Failure> {
+        a.merge(with: b, c, d)
+    }
+
+    public static func Merge5<A: Publisher>(_ a: A, _ b: Like<A>, _ c: Like<A>, _ d: Like<A>, _ e: Like<A>) -> AnyPublisher<
+        A.Output, A.Failure
+    > {
+        a.merge(with: b, c, d, e)
+    }
+
+    public static func Merge6<A: Publisher>(_ a: A, _ b: Like<A>, _ c: Like<A>, _ d: Like<A>, _ e: Like<A>, _ f: Like<A>) -> AnyPublisher<
+        A.Output, A.Failure
+    > {
+        a.merge(with: b, c, d, e, f)
+    }
+
+    public static func Merge7<A: Publisher>(_ a: A, _ b: Like<A>, _ c: Like<A>, _ d: Like<A>, _ e: Like<A>, _ f: Like<A>, _ g: Like<A>)
+        -> AnyPublisher<A.Output, A.Failure>
+    {
+        a.merge(with: b, c, d, e, f, g)
+    }
+
+    public static func Merge8<A: Publisher>(
+        _ a: A, _ b: Like<A>, _ c: Like<A>, _ d: Like<A>, _ e: Like<A>, _ f: Like<A>, _ g: Like<A>, _ h: Like<A>
+    ) -> AnyPublisher<A.Output, A.Failure> {
+        a.merge(with: b, c, d, e, f, g, h)
+    }
+
     /// The newest value of each, once there are all.
     public static func CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>(
         _ a: A, _ b: B, _ c: C, _ d: D
@@ -53,6 +85,12 @@ public enum Publishers {
     public static func Zip3<A: Publisher, B: Publisher, C: Publisher>(
         _ a: A, _ b: B, _ c: C
     ) -> AnyPublisher<(A.Output, B.Output, C.Output), A.Failure> where A.Failure == B.Failure, B.Failure == C.Failure { a.zip(b, c) }
+
+    /// The first value of each, then the second of each, and so on.
+    public static func Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>(
+        _ a: A, _ b: B, _ c: C, _ d: D
+    ) -> AnyPublisher<(A.Output, B.Output, C.Output, D.Output), A.Failure>
+    where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure { a.zip(b, c, d) }
 
     /// The first value of each, then the second of each, and so on.
     public struct Zip<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
@@ -72,12 +110,14 @@ public enum Publishers {
         public typealias Failure = Upstream.Failure
         public let publishers: [Upstream]
         public init(_ upstream: Upstream...) { publishers = upstream }
-        public init<S: Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
+        public func merge(with other: Upstream) -> MergeMany { MergeMany(publishers + [other]) }
+        public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
             AnyPublisher<Output, Failure> { downstream in
                 let feeds = Feeds(downstream)
-                for publisher in publishers { feeds.add(publisher) { _ = downstream.receive($0) } }
+                feeds.begin()
+                for publisher in publishers { feeds.add(publisher) }
                 feeds.close()
             }.receive(subscriber: subscriber)
         }
