@@ -22,7 +22,7 @@ extension GoodJournal {
         s.add(.mediaArmed, alice)
         s.add(.mediaTaken, alice, [.cause: "packet", .packets: 7])
         s.add(.mediaArmed, alice)
-        s.hold(alice, beforePause: { $0.add(.mediaTaken, alice, [.cause: "stop", .packets: 3]) })
+        s.hold(alice, beforePause: { $0.add(.mediaTaken, alice, [.cause: "stop", .packets: 3, .count: 9]) })
         s.resume(alice)
         s.bye(alice)
         s.deactivate()

@@ -29,7 +29,8 @@ import Testing
         let ladder = Ladder(GoodJournal.relayed.events, options: LadderOptions(width: 100))
         let lines = ladder.text.split(separator: "\n"), armed = try #require(lines.firstIndex { $0.contains("media armed A") })
         #expect(lines[armed].hasSuffix("┃") && lines[armed - 1].hasSuffix("║") && lines[armed + 1].hasSuffix("║"))
-        #expect(lines[armed + 1].contains("media taken A packet 7 packets"))
+        #expect(lines[armed + 1].contains("media taken A packet 7 packets") && !lines[armed + 1].contains("dropped"))
+        #expect(lines.contains { $0.contains("media taken A stop 3 packets, 9 dropped") })
         #expect(ladder.steps.contains { $0.media == [.relayed] })
     }
 

@@ -44,9 +44,11 @@ import UserAgent
         let read = try Self.metrics {
             ($0.now.media.relayed.armed, $0.now.media.relayed.packets) = (1, 2)
             ($0.now.media.relayed.takenForPacket, $0.now.media.relayed.takenForChange, $0.now.media.relayed.takenForStop) = (3, 4, 5)
+            ($0.now.media.relayed.dropped.overRate, $0.now.media.relayed.dropped.noMemory) = (6, 7)
         }
         let names = [
             "directions", "packets_total", "taken_total{cause=\"packet\"}", "taken_total{cause=\"change\"}", "taken_total{cause=\"stop\"}",
+            "dropped_total{cause=\"over-rate\"}", "dropped_total{cause=\"no-memory\"}",
         ]
         for (number, name) in names.enumerated() {
             #expect(read.values["hookswitch_kernel_relay_\(name)"] == Double(number + 1), "\(name)")
@@ -124,14 +126,14 @@ import UserAgent
             ($0.media.refused.notStarted, $0.media.refused.stranger, $0.media.refused.malformed) = (11, 12, 13)
             ($0.media.refused.payloadType, $0.media.refused.outOfSequence, $0.media.refused.noReceiver) = (14, 15, 16)
             ($0.media.refused.forged, $0.media.refused.replayed, $0.media.refused.checks) = (17, 18, 19)
-            $0.media.refused.sendFailed = 20
+            ($0.media.refused.sendFailed, $0.media.refused.overRate) = (20, 21)
         }.values
         for (number, fate) in ["sent", "received", "lost"].enumerated() {
             #expect(read["hookswitch_rtp_packets_total{fate=\"\(fate)\"}"] == Double(number + 1), "\(fate)")
         }
         let causes = [
             "not-started", "stranger", "malformed", "payload-type", "out-of-sequence", "no-receiver", "forged", "replayed", "checks",
-            "send-failed",
+            "send-failed", "over-rate",
         ]
         for (number, cause) in causes.enumerated() {
             #expect(read["hookswitch_rtp_refused_total{cause=\"\(cause)\"}"] == Double(number + 11), "\(cause)")

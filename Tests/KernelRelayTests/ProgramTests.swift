@@ -187,6 +187,27 @@ import Testing
         #expect(verdicts.filter { $0 == .dropped }.count == Int(entry.left.overRate) && entry.left.overRate > 0)
     }
 
+    @Test func `a second that user space has begun goes on, and one packet that is held does not count`() throws {
+        let device = try KernelRelayDevice.awake()
+        var direction = try Self.started(.v4)
+        direction.plan.rateLimit = 6
+        var entry = try direction.entry()
+        (entry.second, entry.secondPackets) = (.kernelNow, 3)
+        try device.arm(direction.key, entry)
+        let verdicts = try (0..<5).map { number in
+            try device.run(direction.incoming(rtp(sequence: 103 + UInt16(number), timestamp: 480)).bytes).verdict
+        }
+        let taken = try #require(device.take(direction.key))
+        guard taken.second == entry.second else { return #expect(.kernelNow >= entry.second + .seconds(1), "a new second had begun") }
+        #expect(verdicts == [.up, .up, .up, .dropped, .dropped] && taken.secondPackets == 6)
+
+        (entry.second, entry.secondPackets) = (.kernelNow, 3)
+        try device.arm(direction.key, entry)
+        for sequence in [103, 30_000] as [UInt16] { _ = try device.run(direction.incoming(rtp(sequence: sequence, timestamp: 480)).bytes) }
+        let held = try #require(device.take(direction.key))
+        #expect(held.hold == .sequence && (held.secondPackets == 4 || held.second != entry.second))
+    }
+
     @Test func `without user space's sign of life it holds`() throws {
         let device = try KernelRelayDevice(mostEntries: 4), direction = try Self.started(.v4)
         let frame = direction.incoming(Self.shapes[0])

@@ -157,11 +157,54 @@ import Testing
         #expect(relay.passed == 0)
     }
 
+    @Test mutating func `a far end that sends ten times what was agreed is cut, in the relay, and back from it`() throws {
+        let (a, b) = try bridge()
+        talk(4)
+        bench.pass(.seconds(1))
+        for _ in 0..<600 { bench.arrive(alice.packet(0, Self.sound), from: alice.address, at: 20_000) }
+        #expect(relay.passed == 500 && relay.count == 1)
+        var statistics = try bench.statistics(a)
+        #expect(statistics.refused.overRate == 100 && statistics.receiving.packets == 504)
+        #expect(bench.engine.relayCounts.dropped.overRate == 100)
+        #expect(try bench.statistics(a).refused.overRate == 100, "none is counted twice")
+        // The second is not over when the direction comes back.
+        try bench.update(b) { $0.audio.ptime = 30 }
+        bench.arrive(alice.packet(0, Self.sound), from: alice.address, at: 20_000)
+        #expect(bench.events[a]?.filter(\.isOfRelay).last == .relayTaken(RelayArming(number: 1, packets: 500, dropped: 100), .change))
+        statistics = try bench.statistics(a)
+        #expect(statistics.refused.overRate == 101 && statistics.receiving.packets == 504)
+        _ = bench.heard(by: bob.address)
+        bench.pass(.seconds(1))
+        talk(10)
+        #expect(bench.heard(by: bob.address).count == 10)
+        #expect(try bench.statistics(a).refused.overRate == 101)
+    }
+
+    @Test func `the limit is ten times the packets that were agreed, and no less than those of 20 ms`() {
+        #expect([10, 20, 30, 60, 120].map(PacketRate.limit) == [1_000, 500, 500, 500, 500])
+        #expect([0, 5].map(PacketRate.limit) == [1_000, 1_000])
+        var rate = PacketRate()
+        #expect((0..<2_000).allSatisfy { _ in rate.admits(.zero) }, "no limit, until one is set")
+    }
+
+    @Test(arguments: [20, 10]) mutating func `speech that a network held up for 700 ms is not cut, whichever length`(milliseconds: Int)
+        throws
+    {
+        let (a, b) = try bridge()
+        for leg in [a, b] { try bench.update(leg) { $0.audio.ptime = milliseconds } }
+        for _ in 0..<20 {
+            for _ in 0..<(700 / milliseconds) { bench.arrive(alice.packet(0, Self.sound), from: alice.address, at: 20_000) }
+            for _ in 0..<3 { bench.arrive(alice.packet(101, [5, 0x80, 3, 0x20], step: 0), from: alice.address, at: 20_000) }
+            bench.pass(.milliseconds(700))
+        }
+        #expect(try bench.statistics(a).refused.overRate == 0 && bench.engine.relayCounts.dropped.total == 0)
+    }
+
     @Test(arguments: 1...40) func `far ends and figures cannot tell whether a relay was there`(seed: UInt64) throws {
         let with = try Random(seed: seed, hasRelay: true).play(), without = try Random(seed: seed, hasRelay: false).play()
-        #expect(with.passed > 0, "seed \(seed)")
+        #expect(with.passed > 0 && (with.cut > 0) == Random.hasFloods(seed), "seed \(seed)")
         let difference = zip(with.log, without.log).first { $0 != $1 }
-        #expect(difference == nil && with.log.count == without.log.count, "seed \(seed)")
+        #expect(difference == nil && with.log.count == without.log.count, "seed \(seed): \(difference as Any)")
     }
 }
 
@@ -175,9 +218,13 @@ private final class Random {
     private let ports: [UInt16] = [20_000, 20_002]
     private let legs = [MediaLegID(1), MediaLegID(2)]
     private var kept: [UInt8] = []
+    private let hasFloods: Bool
+
+    /// Not all: they take long.
+    static func hasFloods(_ seed: UInt64) -> Bool { seed % 4 < 1 }
 
     init(seed: UInt64, hasRelay: Bool) throws {
-        random = SeededRandom(seed: seed)
+        (random, hasFloods) = (SeededRandom(seed: seed), Self.hasFloods(seed))
         relay = hasRelay ? MemoryRelay() : nil
         (bench.engine.packetRelay, bench.network.relay) = (relay, relay)
         try bench.open(
@@ -188,7 +235,12 @@ private final class Random {
         try bench.start(legs[0], legs[1])
     }
 
-    func play() throws -> (log: [String], passed: Int) {
+    /// As many packets as a far end may send in a second, or more.
+    private func flood(_ side: Int) {
+        for _ in 0..<Int.random(in: 400...700, using: &random) { say(side, step: 1, octets: 1) }
+    }
+
+    func play() throws -> (log: [String], passed: Int, cut: UInt64) {
         for _ in 0..<150 {
             try act(Int.random(in: 0..<24, using: &random))
             for _ in 0..<Int.random(in: 0...30, using: &random) {
@@ -198,7 +250,7 @@ private final class Random {
             }
             note()
         }
-        return (log, relay?.passed ?? 0)
+        return (log, relay?.passed ?? 0, try legs.reduce(0) { $0 + (try bench.engine.statistics(of: $1, at: bench.now).refused.overRate) })
     }
 
     private func act(_ choice: Int) throws {
@@ -232,6 +284,7 @@ private final class Random {
         case 16: arrive(ends[side].packet(8), side)
         case 17: report(side)
         case 18: arrive(ends[side].packet(side == 0 ? 0 : 97, marker: true), side)
+        case 19 where hasFloods: flood(side)
         default: break
         }
     }
@@ -250,9 +303,9 @@ private final class Random {
         arrive(session.goodbye(at: bench.now), side)
     }
 
-    private func say(_ side: Int, step: UInt16) {
+    private func say(_ side: Int, step: UInt16, octets: Int = 160) {
         ends[side].sequence &+= step &- 1
-        let packet = ends[side].packet(side == 0 ? 0 : 97, (0..<160).map { _ in UInt8.random(in: 0...255, using: &random) })
+        let packet = ends[side].packet(side == 0 ? 0 : 97, (0..<octets).map { _ in UInt8.random(in: 0...255, using: &random) })
         kept = packet
         arrive(packet, side)
     }

@@ -36,9 +36,12 @@ final class VirtualNetwork: PortBinder {
     /// Puts a datagram before a bound port and has the engine take it. False when nothing is bound there.
     @discardableResult
     func deliver(_ bytes: [UInt8], from sender: SocketAddress, to address: SocketAddress, _ engine: MediaEngine, at now: Instant) -> Bool {
-        if let next = relay?.pass(bytes, from: sender, to: address, at: now) {
-            sent.append(Sent(from: next.from, to: next.to, bytes: next.bytes))
+        switch relay?.pass(bytes, from: sender, to: address, at: now) {
+        case .passed(let bytes, let from, let to):
+            sent.append(Sent(from: from, to: to, bytes: bytes))
             return true
+        case .dropped: return true
+        case .left, nil: break
         }
         guard let socket = put(bytes, from: sender, to: address) else { return false }
         engine.ready(socket.token, at: now)

@@ -150,7 +150,9 @@ package struct LegMedia {
 
     private mutating func noteTaken(_ arming: RelayArming, _ end: RelayEnd, at now: Instant) {
         isArmed = false
-        scribe.write(.mediaTaken, at: now, [.cause: .init(end.rawValue), .packets: .init(arming.packets)])
+        var details: JournalEvent.Details = [.cause: .init(end.rawValue), .packets: .init(arming.packets)]
+        details.add(.count, arming.dropped > 0 ? .init(arming.dropped) : nil)
+        scribe.write(.mediaTaken, at: now, details)
     }
 
     /// Closes what is open and gives the number back. The call has ended. What was measured, where there was something open.

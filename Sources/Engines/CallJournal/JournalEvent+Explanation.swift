@@ -255,6 +255,7 @@ extension JournalEvent.Kind {
                     .always(
                         .cause, "`packet`: one that the kernel leaves alone; `change`: something about the bridge changes; `stop`: it ends"),
                     .always(.packets, "that the kernel relayed"),
+                    .maybe(.count, "packets that it dropped: more in a second than a far end may send, or no memory for one"),
                 ])
         case .recordingStarted:
             .init(

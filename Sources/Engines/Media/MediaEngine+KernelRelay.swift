@@ -14,7 +14,7 @@ extension MediaEngine {
         else { return }
         let stream = RelayedDirection(
             receiver: leg.rtcp.receiver, sender: other.rtcp.sender, stream: other.stream, payloadTypes: types,
-            received: leg.packets.received, sent: other.packets.sent)
+            received: leg.packets.received, sent: other.packets.sent, rate: leg.rate)
         guard relay.arm(route, stream) else { return leg.relay.earliest = now + LegRelay.rest }
         leg.relay.begin(route)
         relayCounts.armed += 1
@@ -39,7 +39,7 @@ extension MediaEngine {
         guard let route = leg.relay.route.take() else { return }
         if let stream = packetRelay?.disarm(route) { settle(stream, leg) }
         leg.relay.end(for: end, at: now)
-        report(.relayTaken(RelayArming(number: leg.relay.armings, packets: leg.relay.packets), end), of: leg)
+        report(.relayTaken(leg.relay.arming, end), of: leg)
         relayCounts.armed -= 1
         switch end {
         case .packet: relayCounts.takenForPacket += 1
@@ -67,6 +67,11 @@ extension MediaEngine {
         }
         leg.rtcp.receiver.goOn(as: relayed.receiver)
         leg.packets.received = relayed.received
+        leg.rate = relayed.rate
+        let dropped = leg.relay.note(relayed.dropped)
+        leg.refused.overRate += dropped.overRate
+        leg.refused.sendFailed += dropped.noMemory
+        relayCounts.dropped = relayCounts.dropped + dropped
         if let last = relayed.last, case .audio(let codec) = leg.role(of: last.payloadType) {
             leg.hearing.goOn(lastPayload: last.octets, codec: codec)
         }

@@ -298,6 +298,8 @@ public final class MediaEngine {
     /// Sets under which numbers payloads leave on this leg, by who feeds it, and makes the codecs for those that cannot be passed on.
     private func route(_ leg: MediaLeg) {
         prepareTranscoder(of: leg)
+        // A far end is asked for packets of the length that the other one wishes.
+        leg.rate.limit = PacketRate.limit(min(leg.plan.audio.ptime, leg.partner?.plan.audio.ptime ?? leg.plan.audio.ptime))
         switch leg.plan.source {
         case .relay: leg.stream.payloadTypes = leg.partner.map { $0.plan.audio.payloadTypes(towards: leg.plan.audio) } ?? PayloadTypeMap()
         case .echo: leg.stream.payloadTypes = leg.plan.audio.payloadTypes(towards: leg.plan.audio)
@@ -355,7 +357,7 @@ extension MediaLeg {
         (interval.firstReceived, interval.lastReceived) = (packets.received.first, packets.received.last)
         (interval.incoming, interval.outgoing) = past.verdicts.atStop
         interval.quality = LegQuality(statistics(at: now))
-        interval.relayed = RelayArming(number: relay.armings, packets: relay.packets)
+        interval.relayed = relay.arming
         return interval
     }
 }

@@ -30,6 +30,8 @@ final class MediaLeg {
     /// Connectivity checks, where there are any; the latch follows them.
     private(set) var connectivity: LegConnectivity?
     var latch: SourceLatch
+    /// Of the packets that come.
+    var rate = PacketRate()
     /// Since the last start.
     var packets = LegPackets()
     var rtcp: RTCPSession

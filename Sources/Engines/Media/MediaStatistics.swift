@@ -71,6 +71,8 @@ public struct RefusedPackets: Hashable, Sendable {
     public var payloadType: UInt64 = 0
     /// Too late, or far from the sequence of its source.
     public var outOfSequence: UInt64 = 0
+    /// More in a second than a far end may send.
+    public var overRate: UInt64 = 0
     /// There is no linked leg, or it is not started, may not send, or sends digits meanwhile.
     public var noReceiver: UInt64 = 0
     /// Not protected by the agreed key: in the clear, damaged, or somebody else's.
@@ -87,7 +89,7 @@ public struct RefusedPackets: Hashable, Sendable {
 
     /// The sum over all causes.
     public var total: UInt64 {
-        notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + checks + sendFailed
+        notStarted + stranger + malformed + payloadType + outOfSequence + overRate + noReceiver + forged + replayed + checks + sendFailed
     }
 }
 

@@ -57,7 +57,7 @@ extension RefusedPackets {
     public var byCause: [(cause: String, count: UInt64)] {
         [
             ("not-started", notStarted), ("stranger", stranger), ("malformed", malformed), ("payload-type", payloadType),
-            ("out-of-sequence", outOfSequence),
+            ("out-of-sequence", outOfSequence), ("over-rate", overRate),
             ("no-receiver", noReceiver), ("forged", forged), ("replayed", replayed), ("checks", checks), ("send-failed", sendFailed),
         ]
     }
@@ -65,6 +65,7 @@ extension RefusedPackets {
     mutating func add(_ other: RefusedPackets) {
         (notStarted, stranger, malformed) = (notStarted + other.notStarted, stranger + other.stranger, malformed + other.malformed)
         (payloadType, outOfSequence) = (payloadType + other.payloadType, outOfSequence + other.outOfSequence)
+        overRate += other.overRate
         (noReceiver, forged, replayed) = (noReceiver + other.noReceiver, forged + other.forged, replayed + other.replayed)
         (checks, sendFailed) = (checks + other.checks, sendFailed + other.sendFailed)
     }

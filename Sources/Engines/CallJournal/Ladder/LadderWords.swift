@@ -36,7 +36,8 @@ enum LadderWords {
             let words = event.kind.rawValue.split(separator: ".").joined(separator: " ")
             let detail: [JournalEvent.Key] = [.port, .reason, .cause, .digits, .codec, .session, .remoteTag, .status]
             let packets = event.details.number(.packets).map { " \($0) packets" } ?? ""
-            return words + call + detail.map(text).joined() + packets + sound(event.details) + quality(event.details)
+            let dropped = event.kind == .mediaTaken ? event.details.number(.count).map { ", \($0) dropped" } ?? "" : ""
+            return words + call + detail.map(text).joined() + packets + dropped + sound(event.details) + quality(event.details)
         }
     }
 }

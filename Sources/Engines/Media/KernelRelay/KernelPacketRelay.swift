@@ -34,10 +34,11 @@ final class KernelPacketRelay: PacketRelay {
             interface: outgoing.isLocal ? nil : outgoing.interface,
             types: RelayTypes(direction.stream.payloadTypes, direction.payloadTypes), clockRate: stream.clockRate)
         plan.longest = outgoing.longest
+        plan.rateLimit = direction.rate.limit
         do throws(KernelRelayDevice.Failure) {
             try device.attach(to: incoming.interface)
             beat(at: MonotonicClock.now)
-            try device.arm(key, RelayEntry(plan: plan, stream: stream))
+            try device.arm(key, RelayEntry(plan: plan, stream: stream, rate: direction.rate))
         } catch {
             return false
         }
@@ -55,6 +56,8 @@ final class KernelPacketRelay: PacketRelay {
         guard let entry else { return nil }
         var direction = begin
         direction.resume(from: entry.stream)
+        (direction.rate.second, direction.rate.packets) = (entry.second, entry.secondPackets)
+        (direction.dropped.overRate, direction.dropped.noMemory) = (entry.left.overRate, entry.left.failed)
         return direction
     }
 

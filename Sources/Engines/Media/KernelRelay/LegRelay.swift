@@ -12,6 +12,8 @@ struct LegRelay {
     var earliest = Instant.zero
     /// Times that it was armed, and the packets that were relayed the last time.
     var armings: UInt64 = 0, packets: UInt64 = 0
+    /// Packets that were dropped the last time.
+    var dropped = RelayDrops()
     /// Times in a row that a packet came to the socket before the relay had seen one: it does not see them at all.
     private var fruitless = 0
 
@@ -24,8 +26,20 @@ struct LegRelay {
 
     var isArmed: Bool { route != nil }
 
+    /// This time, or the last one.
+    var arming: RelayArming { RelayArming(number: armings, packets: packets, dropped: dropped.total) }
+
+    /// Notes the packets that were dropped this time, and returns the new ones. Two processors may lose a count: a later reading can be less.
+    mutating func note(_ now: RelayDrops) -> RelayDrops {
+        let old = dropped
+        (dropped.overRate, dropped.noMemory) = (max(old.overRate, now.overRate), max(old.noMemory, now.noMemory))
+        var new = RelayDrops()
+        (new.overRate, new.noMemory) = (dropped.overRate - old.overRate, dropped.noMemory - old.noMemory)
+        return new
+    }
+
     mutating func begin(_ route: RelayRoute) {
-        (self.route, packets) = (route, 0)
+        (self.route, packets, dropped) = (route, 0, RelayDrops())
         armings += 1
     }
 
@@ -45,9 +59,13 @@ public struct RelayArming: Hashable, Sendable {
     public var number: UInt64
     /// Packets that were relayed; none when it begins.
     public var packets: UInt64 = 0
+    /// Packets that were dropped: above the limit of a second, or for want of memory.
+    public var dropped: UInt64 = 0
 
     /// That time of a leg.
-    public init(number: UInt64, packets: UInt64 = 0) { (self.number, self.packets) = (number, packets) }
+    public init(number: UInt64, packets: UInt64 = 0, dropped: UInt64 = 0) {
+        (self.number, self.packets, self.dropped) = (number, packets, dropped)
+    }
 }
 
 /// Directions of bridges that a relay had, by what became of them.
@@ -60,6 +78,8 @@ public struct RelayCounts: Hashable, Sendable {
     public var takenForPacket = 0, takenForChange = 0, takenForStop = 0
     /// Packets that were relayed, as far as they have been asked for.
     public var packets: UInt64 = 0
+    /// Packets that were dropped, in the same way.
+    public var dropped = RelayDrops()
 
     /// None.
     public init() {}
@@ -72,6 +92,7 @@ public struct RelayCounts: Hashable, Sendable {
         sum.takenForChange += other.takenForChange
         sum.takenForStop += other.takenForStop
         sum.packets += other.packets
+        sum.dropped = one.dropped + other.dropped
         return sum
     }
 }

@@ -50,27 +50,43 @@ public struct RelayedDirection: Sendable {
     private var isFresh = true
     /// A packet came that was not ordinary: all that follow it are left alone, too, so that they stay in order.
     public private(set) var isHeld = false
+    /// The limit of packets that come, and how far it was used.
+    var rate: PacketRate
+    /// Packets that were neither passed on nor left alone.
+    public internal(set) var dropped = RelayDrops()
 
     init(
         receiver: ReceiverStatistics, sender: SenderStatistics, stream: RTPRewriter, payloadTypes: PayloadTypeSet,
-        received: PacketTimes, sent: PacketTimes
+        received: PacketTimes, sent: PacketTimes, rate: PacketRate
     ) {
         (self.receiver, self.sender, self.stream) = (receiver, sender, stream)
-        (self.payloadTypes, self.received, self.sent) = (payloadTypes, received, sent)
+        (self.payloadTypes, self.received, self.sent, self.rate) = (payloadTypes, received, sent, rate)
     }
 
-    /// Makes a packet ready to leave, in place, and counts it both ways. False for one that is not ordinary: it is unchanged, and is to
-    /// reach the socket.
-    public mutating func pass(_ packet: UnsafeMutableRawBufferPointer, at now: Instant) -> Bool {
+    /// The outcome for a packet.
+    public enum Passage: Hashable, Sendable {
+        /// It is ready to leave.
+        case passed
+        /// It is not ordinary: it is unchanged, and is to reach the socket.
+        case left
+        /// It came above the limit of a second, and goes nowhere.
+        case dropped
+    }
+
+    /// Makes a packet ready to leave, in place, and counts it both ways.
+    public mutating func pass(_ packet: UnsafeMutableRawBufferPointer, at now: Instant) -> Passage {
         let bytes = UnsafeRawBufferPointer(packet)
-        guard !isHeld, MediaPacketKind(bytes) == .rtp, let header = try? RTPHeader(parsing: bytes) else { return false }
-        guard payloadTypes.contains(header.payloadType), stream.goesOn(with: header, at: now),
-            !isFresh || stream.isNext(header), stream.rewrite(packet, header, at: now) == .rewritten
-        else {
-            isHeld = true
-            return false
+        guard !isHeld, MediaPacketKind(bytes) == .rtp, let header = try? RTPHeader(parsing: bytes) else { return .left }
+        guard payloadTypes.contains(header.payloadType), stream.follows(header.ssrc), !isFresh || stream.isNext(header) else {
+            return hold()
         }
+        guard rate.hasRoom(at: now) else {
+            dropped.overRate += 1
+            return .dropped
+        }
+        guard stream.goesOn(with: header, at: now), stream.rewrite(packet, header, at: now) == .rewritten else { return hold() }
         isFresh = false
+        rate.count()
         receiver.receive(header, at: now)
         received.note(now)
         let timestamp = UInt32(bigEndian: packet.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
@@ -78,7 +94,30 @@ public struct RelayedDirection: Sendable {
         sender.sent(timestamp, sequence: sequence, octets: header.payloadCount, at: now)
         sent.note(now)
         last = (header.payloadType, header.payloadCount)
-        return true
+        return .passed
+    }
+
+    private mutating func hold() -> Passage {
+        isHeld = true
+        return .left
+    }
+}
+
+/// Packets of a direction that a relay dropped since it has it.
+public struct RelayDrops: Hashable, Sendable {
+    /// Above the limit of a second; and for want of memory.
+    public var overRate: UInt64 = 0, noMemory: UInt64 = 0
+
+    /// None.
+    public init() {}
+
+    /// The sum.
+    public var total: UInt64 { overRate + noMemory }
+
+    static func + (one: Self, other: Self) -> Self {
+        var sum = one
+        (sum.overRate, sum.noMemory) = (one.overRate + other.overRate, one.noMemory + other.noMemory)
+        return sum
     }
 }
 
@@ -89,6 +128,16 @@ public final class MemoryRelay: PacketRelay {
     public private(set) var passed = 0
     /// Packets of armed routes that were left alone.
     public private(set) var left = 0
+
+    /// The fate of a datagram.
+    public enum Fate {
+        /// It is to reach the socket.
+        case left
+        /// It goes nowhere.
+        case dropped
+        /// The datagram that leaves instead, with its two ends.
+        case passed([UInt8], from: SocketAddress, to: SocketAddress)
+    }
 
     /// Nothing is armed.
     public init() {}
@@ -107,18 +156,19 @@ public final class MemoryRelay: PacketRelay {
         armed.removeValue(forKey: RelayKey(local: route.local, remote: route.remote))?.stream
     }
 
-    /// Passes on a datagram that arrives; the datagram that leaves instead, with its two ends; nil for one that is to reach the socket.
-    public func pass(
-        _ bytes: [UInt8], from remote: SocketAddress, to local: SocketAddress, at now: Instant
-    ) -> (bytes: [UInt8], from: SocketAddress, to: SocketAddress)? {
+    /// Passes on a datagram that arrives.
+    public func pass(_ bytes: [UInt8], from remote: SocketAddress, to local: SocketAddress, at now: Instant) -> Fate {
         let key = RelayKey(local: local, remote: remote)
-        guard let route = armed[key]?.route else { return nil }
+        guard let route = armed[key]?.route else { return .left }
         var packet = bytes
-        guard packet.withUnsafeMutableBytes({ armed[key]?.stream.pass($0, at: now) }) == true else {
+        switch packet.withUnsafeMutableBytes({ armed[key]?.stream.pass($0, at: now) }) {
+        case .passed:
+            passed += 1
+            return .passed(packet, from: route.nextLocal, to: route.nextRemote)
+        case .dropped: return .dropped
+        case .left, nil:
             left += 1
-            return nil
+            return .left
         }
-        passed += 1
-        return (packet, route.nextLocal, route.nextRemote)
     }
 }

@@ -33,6 +33,7 @@ extension RelayEntry {
         (kernel.has_jitter, kernel.jitter) = (reception.jitter == nil ? 0 : 1, reception.jitter ?? 0)
         (kernel.base_sequence, kernel.source_timestamp) = (reception.base, source.timestamp)
         (kernel.source_at, kernel.copies, kernel.late) = (source.sentAt.nanoseconds, reception.copies, late)
+        (kernel.second_at, kernel.second_packets) = (second.nanoseconds, secondPackets)
         if let last = stream.last {
             (kernel.last_at, kernel.sent_timestamp) = (last.at.nanoseconds, last.sentTimestamp)
             (kernel.last_octets, kernel.last_type) = (last.octets, last.payloadType)
@@ -47,6 +48,7 @@ extension RelayEntry {
         (isFresh, hold, late) = (entry.stream.fresh != 0, Hold(rawValue: entry.stream.held), entry.stream.late)
         (left.held, left.control) = (entry.left.held, entry.left.control)
         (left.malformed, left.overRate, left.failed) = (entry.left.malformed, entry.left.over_rate, entry.left.failed)
+        (second, secondPackets) = (Instant(nanoseconds: entry.stream.second_at), entry.stream.second_packets)
     }
 }
 

@@ -16,7 +16,7 @@ public struct RelayEntry: Hashable, Sendable {
         public var types: RelayTypes
         /// Ticks by which timestamps may differ from the time that passed before they count as a new base.
         public var tolerance: UInt32
-        /// Packets in a second: what is more is dropped. Nil: no limit.
+        /// Packets in a second: what is more is dropped. Nil and 0: no limit.
         public var rateLimit: UInt32?
         /// Bytes of an IP packet that the outgoing interface takes; nil: no limit.
         public var longest: UInt32?
@@ -69,9 +69,16 @@ public struct RelayEntry: Hashable, Sendable {
     public var late: UInt64 = 0
     /// Packets that were not relayed.
     public var left = Left()
+    /// The beginning of the second that the rate limit counts, and its packets so far.
+    public var second = Instant.zero, secondPackets: UInt32 = 0
 
     /// A direction that nothing has come for yet.
     public init(plan: Plan, stream: RelayedStream) { (self.plan, self.stream) = (plan, stream) }
+
+    init(plan: Plan, stream: RelayedStream, rate: PacketRate) {
+        self.init(plan: plan, stream: stream)
+        (second, secondPackets) = (rate.second, rate.packets)
+    }
 }
 
 /// The number under which each payload type leaves; sound in one clock.

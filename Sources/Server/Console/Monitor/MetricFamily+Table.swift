@@ -139,6 +139,12 @@ extension MetricFamily {
             $0.figures.now.media.relayed.packets
         },
         labelled(
+            "hookswitch_kernel_relay_dropped_total", .counter, "RTP packets that the kernel dropped, as far as it was asked, by cause.",
+            by: "cause",
+            [
+                ("over-rate", { $0.now.media.relayed.dropped.overRate }), ("no-memory", { $0.now.media.relayed.dropped.noMemory }),
+            ]),
+        labelled(
             "hookswitch_kernel_relay_taken_total", .counter,
             "Directions that came back from the kernel, by cause: a packet that it leaves alone, a change of the bridge, its end.",
             by: "cause",

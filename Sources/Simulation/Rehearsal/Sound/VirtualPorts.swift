@@ -43,7 +43,11 @@ final class VirtualPorts {
     }
 
     private func deliver(_ bytes: [UInt8], _ from: SocketAddress, _ to: SocketAddress) {
-        if let next = relay?.pass(bytes, from: from, to: to, at: world.now) { return send(next.bytes, from: next.from, to: next.to) }
+        switch relay?.pass(bytes, from: from, to: to, at: world.now) {
+        case .passed(let bytes, let from, let to): return send(bytes, from: from, to: to)
+        case .dropped: return
+        case .left, nil: break
+        }
         guard let socket = places[to]?.socket else { return unheard += 1 }
         socket.take(bytes, from: from, at: world.now)
     }

@@ -127,7 +127,7 @@ struct kernel_relay_stream {
     uint8_t unused[3];
     int64_t copies;
     uint64_t late;
-    /// The second that the rate limit counts, and its packets.
+    /// The second that the rate limit counts, and its packets that were relayed; in user space before, or here.
     uint64_t second_at;
     uint32_t second_packets;
     uint32_t missing;

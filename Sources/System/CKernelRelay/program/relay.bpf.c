@@ -62,9 +62,11 @@ ALWAYS void count(struct kernel_relay_entry *entry, const struct packet *packet)
     stream->last_type = packet->second & 0x7F;
     stream->sent_timestamp = packet->timestamp + entry->plan.route.timestamp_offset;
     stream->fresh = 0;
+    if (entry->plan.rate_limit) stream->second_packets++;
     update_jitter(entry, packet);
 }
 
+/// Whether a second has had its packets; those that are relayed count.
 ALWAYS int is_over_rate(struct kernel_relay_entry *entry, u64 now) {
     struct kernel_relay_stream *stream = &entry->stream;
     u32 limit = entry->plan.rate_limit;
@@ -73,9 +75,7 @@ ALWAYS int is_over_rate(struct kernel_relay_entry *entry, u64 now) {
         stream->second_at = now;
         stream->second_packets = 0;
     }
-    if (stream->second_packets >= limit) return 1;
-    stream->second_packets++;
-    return 0;
+    return stream->second_packets >= limit;
 }
 
 /// Copies the route; 0 where the memory of the entry has been given to another one meanwhile. Whoever arms that writes its key first.
