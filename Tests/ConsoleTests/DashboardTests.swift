@@ -70,6 +70,7 @@ import Testing
         #expect(
             left == [
                 "hookswitch_kernel_relay_directions", "hookswitch_kernel_relay_packets_total", "hookswitch_kernel_relay_taken_total",
+                "hookswitch_kernel_relay_dropped_total",
                 "hookswitch_events_total", "hookswitch_rtp_refused_total", "hookswitch_journal_failures_total",
                 "hookswitch_trace_messages_total", "hookswitch_hook_wait_seconds", "hookswitch_webhook_events_taken_total",
                 "hookswitch_webhook_events_given_up_total", "hookswitch_webhook_gaps_total", "hookswitch_webhook_events_waiting",

@@ -197,7 +197,7 @@ import UserAgent
 
     @Test func `only counters are named totals`() throws {
         let types = try Self.metrics { $0.journal = .init() }.types
-        #expect(types.count == 36)
+        #expect(types.count == 37)
         for (name, type) in types { #expect(name.hasSuffix("_total") == (type == "counter"), "\(name)") }
     }
 }
