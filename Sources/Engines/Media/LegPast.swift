@@ -22,8 +22,9 @@ struct LegVerdicts {
     var ofPartner: DirectionVerdict?
 }
 
-/// The packets of both directions.
+/// The packets of both directions, and the limit of those that come.
 struct LegPackets {
+    var rate = PacketRate()
     var sent = PacketTimes(), received = PacketTimes()
 
     static func + (earlier: Self, later: Self) -> Self {

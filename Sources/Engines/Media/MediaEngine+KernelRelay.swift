@@ -14,7 +14,7 @@ extension MediaEngine {
         else { return }
         let stream = RelayedDirection(
             receiver: leg.rtcp.receiver, sender: other.rtcp.sender, stream: other.stream, payloadTypes: types,
-            received: leg.packets.received, sent: other.packets.sent, rate: leg.rate)
+            received: leg.packets.received, sent: other.packets.sent, rate: leg.packets.rate)
         guard relay.arm(route, stream) else { return leg.relay.earliest = now + LegRelay.rest }
         leg.relay.begin(route)
         relayCounts.armed += 1
@@ -67,7 +67,7 @@ extension MediaEngine {
         }
         leg.rtcp.receiver.goOn(as: relayed.receiver)
         leg.packets.received = relayed.received
-        leg.rate = relayed.rate
+        leg.packets.rate = relayed.rate
         let dropped = leg.relay.note(relayed.dropped)
         leg.refused.overRate += dropped.overRate
         leg.refused.sendFailed += dropped.noMemory

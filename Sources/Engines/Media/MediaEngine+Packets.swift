@@ -81,7 +81,7 @@ extension MediaEngine {
         case .latched: latched(sender, on: leg, at: now)
         case .accepted: break
         }
-        guard leg.rate.admits(now) else { return leg.refused.overRate += 1 }
+        guard leg.packets.rate.admits(now) else { return leg.refused.overRate += 1 }
         if let rate = role.clockRate { leg.rtcp.receiver.turn(to: rate) }
         leg.rtcp.receiver.receive(header, timed: role != .keys, at: now)
         if leg.packets.received.count == 0 { report(.firstReceived(now), of: leg) }

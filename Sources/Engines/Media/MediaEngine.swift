@@ -299,7 +299,7 @@ public final class MediaEngine {
     private func route(_ leg: MediaLeg) {
         prepareTranscoder(of: leg)
         // A far end is asked for packets of the length that the other one wishes.
-        leg.rate.limit = PacketRate.limit(min(leg.plan.audio.ptime, leg.partner?.plan.audio.ptime ?? leg.plan.audio.ptime))
+        leg.packets.rate.limit = PacketRate.limit(min(leg.plan.audio.ptime, leg.partner?.plan.audio.ptime ?? leg.plan.audio.ptime))
         switch leg.plan.source {
         case .relay: leg.stream.payloadTypes = leg.partner.map { $0.plan.audio.payloadTypes(towards: leg.plan.audio) } ?? PayloadTypeMap()
         case .echo: leg.stream.payloadTypes = leg.plan.audio.payloadTypes(towards: leg.plan.audio)

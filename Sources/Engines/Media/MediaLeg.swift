@@ -30,8 +30,6 @@ final class MediaLeg {
     /// Connectivity checks, where there are any; the latch follows them.
     private(set) var connectivity: LegConnectivity?
     var latch: SourceLatch
-    /// Of the packets that come.
-    var rate = PacketRate()
     /// Since the last start.
     var packets = LegPackets()
     var rtcp: RTCPSession
@@ -82,10 +80,10 @@ final class MediaLeg {
         aim()
     }
 
-    /// Counts anew from here on.
+    /// Counts anew from here on; the second of the limit goes on.
     func begin(at now: Instant) {
         if packets.sent.count + packets.received.count > 0 { past.packets = Boxed(total) }
-        (run.began, packets, liveness.isSilent) = (now, LegPackets(), false)
+        (run.began, packets, liveness.isSilent) = (now, LegPackets(rate: packets.rate), false)
     }
 
     /// Since the opening.
