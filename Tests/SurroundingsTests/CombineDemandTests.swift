@@ -49,6 +49,30 @@ import Testing
         #expect(asker.words == ["1", "4", "5", "finished"] && other.words == ["1", "2", "3", "4", "5", "6", "7", "finished"])
     }
 
+    /// One who asks for one value with each, and answers 1 by having 2 sent.
+    private func answerer(_ publisher: some Publisher<Int, Never>, _ send: @escaping (Int) -> Void) -> () -> [Int] {
+        var heard: [Int] = []
+        publisher.subscribe(
+            AnySubscriber<Int, Never>(
+                receiveSubscription: { $0.request(.max(1)) },
+                receiveValue: { value in
+                    heard.append(value)
+                    if value == 1 { send(2) }
+                    return .max(1)
+                }))
+        return { heard }
+    }
+
+    @Test func `a value that is sent while another is given comes as soon as it is asked for`() {
+        let subject = CurrentValueSubject<Int, Never>(0), heard = answerer(subject) { subject.send($0) }
+        subject.send(1)
+        #expect(heard() == [0, 1, 2])
+        let (one, other) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
+        let both = answerer(one.merge(with: other)) { other.send($0) }
+        one.send(1)
+        #expect(both() == [1, 2])
+    }
+
     @Test func `a subject with a value gives the newest when it is asked`() {
         let subject = CurrentValueSubject<Int, Never>(1), asker = Asker(subject)
         #expect(asker.words.isEmpty)

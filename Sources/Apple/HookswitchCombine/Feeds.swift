@@ -75,6 +75,8 @@ final class Feeds<Value, Failure: Error>: Subscription, @unchecked Sendable {
         }
         guard passes else { return .none }
         ask(delivery.withLock { downstream.receive(value) })
+        // One that came meanwhile waits, and may have been requested.
+        drain()
         return isUnlimited ? .none : .max(1)
     }
 

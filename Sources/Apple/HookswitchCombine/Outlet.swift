@@ -22,8 +22,8 @@ final class Outlet<Value, Failure: Error>: Subscription, @unchecked Sendable {
     private let excess: Excess
     private let refills: Bool
     private let state = Locked(State())
-    /// Values that several threads send at once are given one after the other. One that is sent while another is given, by the same thread, is
-    /// given within.
+    /// Values that several threads send at once are given one after the other. One that is sent while another is given, by the same thread,
+    /// is given within.
     private let delivery = NSRecursiveLock()
 
     /// - Parameter refills: one more value is requested for each that waited and is given.
@@ -51,8 +51,11 @@ final class Outlet<Value, Failure: Error>: Subscription, @unchecked Sendable {
             state.demand -= 1
             return true
         }
-        if passes { give(value) }
-        return passes
+        guard passes else { return false }
+        give(value)
+        // One that came meanwhile waits, and may have been requested.
+        drain()
+        return true
     }
 
     /// Ends when the values that wait have been given.

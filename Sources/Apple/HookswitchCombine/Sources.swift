@@ -53,12 +53,14 @@ private final class Supply<Elements: IteratorProtocol, Failure: Error>: Subscrip
     func cancel() { state.update { $0.isOver = true } }
 
     private func give() {
-        while let value = next, mayGive {
+        while let value = next {
+            // Another thread may give from here on.
+            guard mayGive else { return }
             next = elements.next()
             let more = downstream.receive(value)
             state.update { $0.demand += more }
         }
-        if next == nil { downstream.receive(completion: .finished) }
+        downstream.receive(completion: .finished)
     }
 
     private var mayGive: Bool {
