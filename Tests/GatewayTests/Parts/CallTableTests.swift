@@ -81,6 +81,14 @@ import UserAgent
         #expect(table.mediaTotals.packetsSent == 50 && parts.plane.openLegs == 0)
     }
 
+    @Test(arguments: [0, 9] as [UInt64]) func `packets that the kernel relayed and dropped are in the journal`(dropped: UInt64) throws {
+        let leg = try parts.talk().caller, now = parts.context.now
+        leg.media.note(armed: RelayArming(number: 1), at: now)
+        leg.media.note(taken: RelayArming(number: 1, packets: 7, dropped: dropped), .change, at: now)
+        let taken = try #require(parts.events(.mediaTaken).first).details
+        #expect(taken.number(.packets) == 7 && taken.text(.cause) == "change" && taken.number(.count) == (dropped == 0 ? nil : 9))
+    }
+
     // MARK: Partners
 
     /// The legs of one bridge by their names, in the state that the events lead to. `t` is the target of a transfer.
