@@ -53,6 +53,12 @@ import Testing
         /// Media runs from 110 to 490.
         mutating func start() { write(.mediaStarted, Self.alice, at: 110) }
         mutating func stop(read: UInt64? = nil) { write(.mediaStopped, Self.alice, at: 490, read: read) }
+        /// Media stops, and the port is closed and given back.
+        mutating func end() {
+            stop()
+            close()
+            release()
+        }
         mutating func release() { write(.mediaReleased, Self.alice, port: 20_004, at: 501) }
     }
 

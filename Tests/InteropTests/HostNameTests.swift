@@ -18,8 +18,8 @@ extension Calls {
             try await gateway.stop()
         }
 
-        /// The tests beside this one may fill a socket of theirs, and a load run does not know whose it was; and they may take the processors,
-        /// so that the tool itself is late.
+        /// The tests beside this one may fill a socket of theirs, and a load run does not know whose it was. They may take the processors,
+        /// too, so that the tool itself is late.
         private static func blamesMachine(_ lines: [String]) -> Bool {
             let causes = ["the kernel of this machine dropped", "the tool sent one packet in 100"]
             return lines.contains { line in causes.contains { line.hasPrefix("verdict      not measured: \($0)") } }

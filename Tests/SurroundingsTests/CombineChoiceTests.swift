@@ -5,7 +5,7 @@ import Testing
 @Suite struct CombineChoiceTests {
     private enum Fault: Error { case wanted }
 
-    /// What a publisher gives to one who listens: each value, and how it ends.
+    /// The news of a publisher to one who listens: each value, and how it ends.
     private func events<P: Publisher>(of publisher: P) -> [String] {
         var events: [String] = []
         _ = publisher.sink(receiveCompletion: { events.append("\($0)") }) { events.append("\($0)") }

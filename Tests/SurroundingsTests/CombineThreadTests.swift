@@ -6,7 +6,7 @@ import Testing
 extension RealTime {
     /// Threads that send at the same time, and a timer of a run loop.
     @Suite struct CombineThreadTests {
-        /// Who listens, and whether two threads were here at once.
+        /// The number of visits, and of those that met another thread.
         private final class Place: @unchecked Sendable {
             private let lock = NSLock()
             private var isTaken = false

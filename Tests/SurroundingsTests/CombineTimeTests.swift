@@ -5,7 +5,7 @@ import Testing
 @Suite struct CombineTimeTests {
     private enum Fault: Error { case wanted }
 
-    /// What a publisher gives to one who listens: each value, and how it ends.
+    /// The news of a publisher to one who listens: each value, and how it ends.
     private final class Heard {
         var words: [String] = []
         private var held: AnyCancellable?

@@ -8,7 +8,7 @@ extension Publisher {
         }
     }
 
-    /// What a closure makes of all values, one after the other, when the publisher has finished.
+    /// The result of a closure over all values, one after the other, when the publisher has finished.
     private func gather<Value>(_ initial: Value, _ add: @escaping (inout Value, Output) -> Void) -> AnyPublisher<Value, Failure> {
         AnyPublisher { downstream in
             let all = Locked(initial)

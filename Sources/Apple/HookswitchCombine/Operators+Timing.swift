@@ -100,8 +100,8 @@ extension Publisher {
         }
     }
 
-    /// The values in arrays: those of each stretch of time, where any came, and where the strategy says so each time that there are so many. The
-    /// rest comes before the end. A failure drops it.
+    /// The values in arrays: those of each stretch of time, where any came; with a count, also each time that there are so many. The rest
+    /// comes before the end. A failure drops it.
     public func collect<S: Scheduler>(
         _ strategy: Publishers.TimeGroupingStrategy<S>, options: Never? = nil
     ) -> AnyPublisher<[Output], Failure> {

@@ -43,8 +43,8 @@ struct LatestStore<A, B>: PairStore {
     func isOver(_ over: (a: Bool, b: Bool)) -> Bool { over.a && over.b }
 }
 
-/// Two publishers whose values go in pairs to one subscriber. Each is asked for as many as the pairs that are requested; a pair beyond them is
-/// dropped. It ends when no pair can come any more, or as soon as one fails.
+/// Two publishers whose values go in pairs to one subscriber. Each is asked for as many as the pairs that are requested; a pair beyond them
+/// is dropped. It ends when no pair can come any more, or as soon as one fails.
 final class Pairing<Store: PairStore, Failure: Error>: Subscription, @unchecked Sendable {
     private struct State {
         var demand = Subscribers.Demand.none

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A subscriber of closures, and the subscription of the one after it. Nothing comes after its completion, and nothing after it is cancelled.
+/// A subscriber of closures, and the subscription of the one after it. Nothing comes after its completion, nor after it is cancelled.
 ///
 /// Requests go to the publisher; those that come before it has given a subscription wait for it.
 final class Sink<Input, Failure: Error>: Subscriber, Subscription, @unchecked Sendable {

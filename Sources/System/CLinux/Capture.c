@@ -23,7 +23,7 @@ enum {
     FRAMES = FRAMES_OF_BLOCK * BLOCKS,
 };
 
-_Static_assert(TPACKET_ALIGN(sizeof(struct tpacket2_hdr)) + sizeof(struct sockaddr_ll) + 16 + KEPT <= FRAME, "what is kept fits into a frame");
+_Static_assert(TPACKET_ALIGN(TPACKET2_HDRLEN) + 16 + KEPT <= FRAME, "a frame has room for the bytes that are kept");
 
 /// Only what leaves, only UDP that is no later fragment, only from these ports. A packet socket for datagrams shows the IP header first.
 static int set_filter(int capture, uint16_t first, uint16_t last) {
@@ -79,7 +79,7 @@ void clinux_close_capture(int capture, void *ring) {
     close(capture);
 }
 
-/// What a frame tells. 0: it is too short.
+/// Reads a frame. 0: it is too short.
 static int read_frame(const uint8_t *frame, const struct tpacket2_hdr *header, struct clinux_packet *packet) {
     const uint8_t *bytes = frame + header->tp_net;
     uint32_t size = header->tp_snaplen;

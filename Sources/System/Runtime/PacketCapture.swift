@@ -18,7 +18,8 @@ public struct PacketCapture: ~Copyable {
         public init(wall: UInt64, port: UInt16, isRTP: Bool) { (self.wall, self.port, self.isRTP) = (wall, port, isRTP) }
     }
 
-    /// The kernel, or who confines the process, permits no capture; or it has no memory for one. The description is one sentence for a person.
+    /// The kernel, or who confines the process, permits no capture; or it has no memory for one. The description is one sentence for a
+    /// person.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         public var code: Int32
 

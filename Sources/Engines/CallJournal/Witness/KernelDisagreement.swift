@@ -10,8 +10,8 @@ public struct KernelDisagreement: Hashable, Sendable {
         case closed(UInt64)
         /// The call has it open. The time of day in nanoseconds since 1970.
         case open(UInt64)
-        /// The call has it open, and its media does not run. The time of day at which it stopped, in nanoseconds since 1970; nil: it has not
-        /// started.
+        /// The call has it open, and its media does not run. The time of day at which it stopped, in nanoseconds since 1970. Nil: it has
+        /// not started.
         case idle(since: UInt64?)
     }
 

@@ -1,6 +1,7 @@
 public import Primitives
 
-/// The sockets on ports for media, as the kernel had them at some instant between two, and what left from these ports since the last sample.
+/// The sockets on ports for media, as the kernel had them at some instant between two, and the packets that left from these ports since the
+/// last sample.
 public struct KernelSample: Sendable {
     /// A bound UDP socket.
     public struct Socket: Hashable, Sendable {

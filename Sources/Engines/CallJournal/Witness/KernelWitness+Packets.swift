@@ -25,18 +25,15 @@ extension KernelWitness {
 
     private func isExplained(_ packets: KernelSample.Packets, at instant: Instant) -> Bool {
         let span = instant + (.zero - Self.inaccuracy)...instant + Self.inaccuracy, own = ports[index(packets.port)]
-        guard isExplained(packets.port, in: span) else { return false }
-        return !packets.isRTP || own.isForeign || !own.isKnown(in: span) || own.mayRun(in: span) || !own.mayBeOpen(in: span)
+        if packets.isRTP, !own.isForeign, own.isKnown(in: span), own.mayBeOpen(in: span) { return own.mayRun(in: span) }
+        return isExplained(packets.port, in: span)
     }
 
-    private func statement(
-        on packets: KernelSample.Packets, at instant: Instant
-    ) -> (CallUUID?, KernelDisagreement.Statement) {
+    private func statement(on packets: KernelSample.Packets, at instant: Instant) -> (CallUUID?, KernelDisagreement.Statement) {
         let span = instant...instant
         guard let opening = ports[index(packets.port)].openings.last(where: { $0.mayBeOpen(in: span) }) else {
             return statement(on: packets.port, at: instant)
         }
-        let stops = opening.runs.filter { $0.started.earliest <= instant }
-        return (opening.call, .idle(since: stops.last?.stopped?.wall))
+        return (opening.call, .idle(since: opening.runs.last { $0.started.earliest <= instant }?.stopped?.wall))
     }
 }

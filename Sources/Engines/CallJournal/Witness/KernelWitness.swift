@@ -26,8 +26,7 @@ public struct KernelWitness: Sendable {
     /// The kinds of events that it needs; of the others it takes the place alone.
     public static let kinds: Set<JournalEvent.Kind> = [
         .gatewayStarted, .gatewayStopped, .mediaReserved, .mediaRefused, .mediaOpened, .mediaStarted, .mediaStopped, .mediaClosed,
-        .mediaReleased,
-        .journalLost,
+        .mediaReleased, .journalLost,
     ]
     /// The time within which a gateway with a working disk has written an event.
     public static let grace: Duration = .seconds(1)

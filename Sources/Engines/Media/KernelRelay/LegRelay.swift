@@ -29,7 +29,8 @@ struct LegRelay {
     /// This time, or the last one.
     var arming: RelayArming { RelayArming(number: armings, packets: packets, dropped: dropped.total) }
 
-    /// Notes the packets that were dropped this time, and returns the new ones. Two processors may lose a count: a later reading can be less.
+    /// Notes the packets that were dropped this time, and returns the new ones. Two processors may lose a count: a later reading can be
+    /// less.
     mutating func note(_ now: RelayDrops) -> RelayDrops {
         let old = dropped
         (dropped.overRate, dropped.noMemory) = (max(old.overRate, now.overRate), max(old.noMemory, now.noMemory))

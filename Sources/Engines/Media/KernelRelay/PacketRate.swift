@@ -10,8 +10,8 @@ struct PacketRate: Hashable, Sendable {
     /// So many times the packets of the agreed length: room for those that a network held up, and let go at once.
     private static let greatest = 10
 
-    /// Ten times the packets of that many milliseconds; of 20 ms where they are to be longer, for a far end may send shorter ones than it was
-    /// asked for.
+    /// Ten times the packets of that many milliseconds; of 20 ms where they are to be longer, for a far end may send shorter ones than it
+    /// was asked for.
     static func limit(_ milliseconds: Int) -> UInt32 { UInt32(greatest * 1_000 / min(20, max(10, milliseconds))) }
 
     /// Counts a packet; false for one above the limit.

@@ -63,8 +63,8 @@ struct clinux_bound_socket { uint32_t inode; uint16_t port; uint8_t family; uint
 /// The next part of the answer, at most `capacity` sockets of it. Returns how many, with *done set behind the last; or -1 and errno.
 long clinux_read_udp_sockets(int diagnosis, struct clinux_bound_socket *found, unsigned long capacity, int *done);
 
-/// A UDP datagram that left by an interface of this network namespace: the time of day in nanoseconds since 1970, the port that it left from,
-/// and the first bytes of what it carries.
+/// A UDP datagram that left by an interface of this network namespace: the time of day in nanoseconds since 1970, the port that it left
+/// from, and the first bytes of its payload.
 struct clinux_packet { uint64_t wall; uint16_t port; uint8_t has_payload; uint8_t payload[2]; };
 /// Has the kernel write down such datagrams from ports of a range, in a ring of 32,720. -1 and errno on failure: EPERM without CAP_NET_RAW.
 int clinux_open_capture(uint16_t first, uint16_t last, void **ring);

@@ -25,7 +25,7 @@ final class PacketWindow {
         self.ports = ports
     }
 
-    /// What has left since the last time.
+    /// The packets that have left since the last time.
     func take() -> [KernelSample.Packets] {
         packets.removeAll(keepingCapacity: true)
         capture.read(into: &packets)

@@ -44,7 +44,7 @@ struct WitnessRun: ~Copyable {
     /// - Throws: exit code 3 where there is no journal of a gateway that runs, or the kernel may not be asked.
     static func begin(_ order: WitnessOrder, reporter: ProgressReporter) throws -> WitnessRun {
         var run = try WitnessRun(order, reporter: reporter)
-        // What is over already is read before the first sample: nothing of it is kept.
+        // Calls that are over are read before the first sample: nothing of them is kept.
         try run.readJournal()
         try run.takeSample()
         return run
@@ -212,21 +212,21 @@ struct SocketOwners {
 
     /// False for a socket of another process, for one that nobody has any more, and for packets from such a one; it is counted.
     mutating func mayBeTheirs(_ found: KernelDisagreement) -> Bool {
-        let own = ProcessSockets.inodes(of: process)
         switch found.kernel {
         case .noSocket: return true
-        case .socket(let inode):
-            if own?.contains(inode) ?? false { return true }
-            if Self.sockets(on: found.port).contains(inode) { foreign += 1 } else { unknown += 1 }
-            return false
+        case .socket(let inode): return isTheirs([inode], isThere: Self.sockets(on: found.port).contains(inode))
         case .packet:
             // A port that a call has is the gateway's.
             if found.call != nil { return true }
-            let there = Self.sockets(on: found.port)
-            if own.map({ !$0.isDisjoint(with: there) }) ?? false { return true }
-            if there.isEmpty { unknown += 1 } else { foreign += 1 }
-            return false
+            let sockets = Self.sockets(on: found.port)
+            return isTheirs(sockets, isThere: !sockets.isEmpty)
         }
+    }
+
+    private mutating func isTheirs(_ sockets: [UInt64], isThere: Bool) -> Bool {
+        if let own = ProcessSockets.inodes(of: process), !own.isDisjoint(with: sockets) { return true }
+        if isThere { foreign += 1 } else { unknown += 1 }
+        return false
     }
 
     private static func sockets(on port: UInt16) -> [UInt64] {
