@@ -6,8 +6,8 @@ import SDP
 import Testing
 
 extension RealTime {
-    /// The phases of a call whose packets the kernel relays: to the far end all is one stream, in which no packet is lost, doubled or out of
-    /// order.
+    /// The phases of a call whose packets the kernel relays: to the far end all is one stream, in which no packet is lost, doubled or out
+    /// of order.
     @Suite(.serialized, .enabled(if: Permission.attaches, "the kernel does not let this process put the program before loopback"))
     struct PhaseTests {
         private func bridge(signalled: SocketAddress? = nil) throws -> Bridge {

@@ -87,8 +87,8 @@ extension Publisher {
         }
     }
 
-    /// A publisher of the values that closures choose. They hear of the first value of another publisher, or of its end before any. The other
-    /// one is subscribed to first.
+    /// A publisher of the values that closures choose. They hear of the first value of another publisher, or of its end before any. The
+    /// other one is subscribed to first.
     private func watching<P: Publisher>(
         _ other: P, value: @escaping (Sink<Output, Failure>) -> Void,
         completion: @escaping (Subscribers.Completion<P.Failure>, Sink<Output, Failure>) -> Void,

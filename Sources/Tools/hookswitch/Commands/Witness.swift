@@ -21,9 +21,9 @@ struct WitnessCommand: ExplainedCommand {
             says is open and that is not there; the last line is the verdict. Only what was so for the whole of a sample counts: what changes meanwhile \
             is no disagreement. A socket of RTCP on the odd port above an open one belongs to it.
 
-            Where it may capture (CAP_NET_RAW) it reads the headers of the packets that leave, too. A line tells of each port from which one left \
-            while the journal says that it is not open, and of RTP that left while the call's media did not run. --packets insists on it, \
-            --no-packets leaves it out.
+            Where it may capture (CAP_NET_RAW) it reads the headers of the packets that leave, too. A line tells of each port from which \
+            one left while the journal says that it is not open, and of RTP that left while the call's media did not run. --packets \
+            insists on it, --no-packets leaves it out.
 
             It ends with --for, Ctrl-C, or the gateway. Where samples cost more than 1.5 % of a core they are taken less often than --every says. \
             Sockets of every program count unless --pid names the gateway's process, which only its own user and root may look at. \
