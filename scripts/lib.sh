@@ -41,7 +41,8 @@ readonly profile=.build-profile/calls.profdata
 
 # choose_debug: what "swift build" is given for the debug build that tests run on, in debug. In CI debug information is of lines alone,
 # which every backtrace has (the module SIP: 15.5 s of processor time to compile, and 18.0 with all of it). Elsewhere it is as a person's
-# own build has it, so that neither rebuilds what the other made.
+# own build has it, so that neither rebuilds what the other made. Each script that builds for debugging asks this: SwiftPM builds everything
+# anew where the flags are others.
 choose_debug() {
     # shellcheck disable=SC2034  # by those that source this
     debug=()
