@@ -33,7 +33,7 @@ import Testing
         #expect(verdicts.reduce(0) { $0 + $1.transcoded } > 500 && verdicts.reduce(0) { $0 + $1.codecChanges } > 100)
         #expect(verdicts.reduce(0) { $0 + $1.groupedCalls } > 100 && verdicts.reduce(0) { $0 + $1.partedCalls } > 20)
         #expect(verdicts.contains { $0.lostDatagrams > 0 } && verdicts.contains { $0.cutConnections > 0 })
-        #expect(verdicts.contains { ($0.killedDialogs ?? 0) > 1 })
+        #expect(verdicts.contains { ($0.killedDialogs ?? 0) > 1 } && verdicts.contains { $0.pauses > 1 })
     }
 
     /// Rehearsals side by side, as many as there are cores.
@@ -77,6 +77,17 @@ import Testing
         for verdict in verdicts where !verdict.isGood { Issue.record("\(verdict.report)") }
         #expect(verdicts.allSatisfy { $0.killedDialogs != nil } && verdicts.reduce(0) { $0 + ($1.killedDialogs ?? 0) } > 20)
         #expect(verdicts.reduce(0) { $0 + $1.rungAfterKill } > 50)
+    }
+
+    /// Its timers ring late, and what has arrived meanwhile comes at once.
+    @Test func `a gateway that stands still among calls leaves nothing behind`() {
+        let verdicts = (UInt64(1)...10).map { seed in
+            var settings = RehearsalSettings(seed: seed)
+            settings.pauses = 4
+            return Rehearsal(settings).run()
+        }
+        for verdict in verdicts where !verdict.isGood { Issue.record("\(verdict.report)") }
+        #expect(verdicts.reduce(0) { $0 + $1.pauses } > 25 && verdicts.allSatisfy { $0.tally.connected > 10 })
     }
 
     /// A phone is gone while its 200 waits for a PRACK: its INVITE is never answered, and not kept.

@@ -33,10 +33,12 @@ struct GatewayLife {
 /// The gateway as an inhabitant of the world.
 final class GatewayStage: Inhabitant {
     private let gateway: Gateway
+    /// No timer rings, as in a process that gets no time.
+    var isStill = false
 
     init(_ gateway: Gateway) { self.gateway = gateway }
 
-    var deadline: Instant? { gateway.deadline }
+    var deadline: Instant? { isStill ? nil : gateway.deadline }
     func advance(to now: Instant) { gateway.advance(to: now) }
 
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
@@ -46,7 +48,7 @@ final class GatewayStage: Inhabitant {
 
 /// The state that survives the process, as in a database that is always there.
 final class VirtualStore: LineStore {
-    private let state = Mutex(KeptState())
+    private let state = Mutex(KeptState()), rows = Mutex<Set<UUID>>([])
 
     var kept: KeptState { state.withLock { $0 } }
 
@@ -55,7 +57,21 @@ final class VirtualStore: LineStore {
         Set(kept.lines.values.flatMap(\.recents).filter { $0.reason == RecentCall.gatewayKilled }.map(\.id))
     }
 
-    func keep(_ change: LineChange) { state.withLock { $0.keep(change) } }
+    var sharesCalls: Bool { true }
+
+    func keep(_ change: LineChange) {
+        switch change {
+        case .dialog(let row): rows.withLock { _ = $0.insert(row.call) }
+        case .noDialog(let call): rows.withLock { _ = $0.remove(call) }
+        default: state.withLock { $0.keep(change) }
+        }
+    }
+
+    /// The calls that have rows for other gateways.
+    var dialogs: Set<UUID> { rows.withLock { $0 } }
+
+    /// As another gateway does with the rows of one that has died.
+    func forgetDialogs() { rows.withLock { $0 = [] } }
 }
 
 extension KeptState {
@@ -78,6 +94,7 @@ extension Rehearsal {
         verdict.killedDialogs = witness.answeredDialogs
         verdict.rungAfterKill = -registeredRings
         unfinished = store?.unfinished ?? []
+        store?.forgetDialogs()
         verdict.failedBinds += media.failedBinds
         world.remove(life.stage)
         network.kill(life.stage, at: Cast.gateway)
@@ -87,12 +104,32 @@ extension Rehearsal {
         for phone in phones { phone.hangUpSoon() }
     }
 
+    /// The process gets no time for a while, as on a machine that is suspended or starved: its timers ring late, and all that has arrived
+    /// comes at once.
+    /// - Parameter timersFirst: whether what is due is done before what has arrived.
+    func pause(for length: Duration, timersFirst: Bool) {
+        let stage = life.stage
+        guard !stage.isStill else { return }
+        verdict.pauses += 1
+        stage.isStill = true
+        network.hold(Cast.gateway)
+        world.after(length) { [unowned self] in
+            // It was killed meanwhile: another process has its address.
+            guard stage === life.stage else { return }
+            stage.isStill = false
+            if timersFirst { stage.advance(to: world.now) }
+            network.release(Cast.gateway)
+        }
+    }
+
     private var registeredRings: Int { phones.filter(\.isRegistered).reduce(0) { $0 + $1.tally.rung } }
 
-    /// Recents have no call as if the gateway had been killed, but those that it had then.
+    /// Recents have no call as if the gateway had been killed, but those that it had then; and no call that is over has a row.
     func judgeStore() {
         if verdict.killedDialogs != nil { verdict.rungAfterKill += registeredRings }
         let wrong = store?.unfinished.subtracting(unfinished) ?? []
         if !wrong.isEmpty { verdict.leaks.append("recents have \(wrong.count) calls without an end, which no kill cut off") }
+        let rows = store?.dialogs ?? []
+        if !rows.isEmpty { verdict.leaks.append("\(rows.count) calls that are over have rows for other gateways") }
     }
 }

@@ -19,6 +19,8 @@ public struct RehearsalSettings: Sendable {
     public var stopsEarly: Bool?
     /// Kills the gateway among the calls, and starts another from what was kept. nil: drawn from the seed.
     public var isKilled: Bool?
+    /// Times that the process of the gateway gets no time for a while. nil: drawn from the seed.
+    public var pauses: Int?
     /// The calls that are made, by their place among all that are drawn; nil: all of them.
     public var only: Set<Int>?
     /// Calls are moved into conversations and taken out of them, too.
@@ -49,6 +51,8 @@ public struct RehearsalVerdict: Sendable {
     public var killedDialogs: Int?
     /// Calls that rang at registered devices after the kill, which the next gateway knows from the store alone.
     public var rungAfterKill = 0
+    /// Times that the process of the gateway stood still.
+    public var pauses = 0
     public var messages = 0, lostDatagrams = 0, cutConnections = 0
     public var events: UInt64 = 0
     public var virtualTime = Duration.zero
@@ -200,22 +204,41 @@ public final class Rehearsal {
             world.after(.milliseconds(delay)) { [unowned self] in regroup() }
         }
         world.after(settings.spread + .seconds(60)) { [unowned self] in
-            for order in groups.ends() { _ = try? gateway.request(order, at: world.now) }
+            network.perform(at: Cast.gateway) { [unowned self] in
+                for order in groups.ends() { _ = try? gateway.request(order, at: world.now) }
+            }
         }
         if store != nil {
             world.after(.milliseconds(Int64.random(in: 2_000...settings.spread.wholeMilliseconds, using: &fate))) { [unowned self] in kill()
             }
         }
+        schedulePauses()
         guard settings.stopsEarly ?? random.chance(100) else { return }
         world.after(settings.spread) { [unowned self] in
-            gateway.drain(at: world.now)
-            gateway.endAll(at: world.now)
+            network.perform(at: Cast.gateway) { [unowned self] in
+                gateway.drain(at: world.now)
+                gateway.endAll(at: world.now)
+            }
+        }
+    }
+
+    /// Mostly shorter than the timers of SIP, now and then longer than a transaction lives.
+    private func schedulePauses() {
+        var drawn = SeededRandom(seed: settings.seed ^ 0x7061_7573_65)
+        let isDrawn = drawn.chance(100), count = settings.pauses ?? (isDrawn ? Int.random(in: 1...3, using: &drawn) : 0)
+        for _ in 0..<count {
+            let longest: Int64 = [400, 4_000, 40_000][Int.random(in: 0...2, using: &drawn)]
+            let length = Int64.random(in: 50...longest, using: &drawn), timersFirst = Bool.random(using: &drawn)
+            let begin = Int64.random(in: 0...settings.spread.wholeMilliseconds, using: &drawn)
+            world.after(.milliseconds(begin)) { [unowned self] in pause(for: .milliseconds(length), timersFirst: timersFirst) }
         }
     }
 
     private func regroup() {
         // A call may have ended, or move at the moment: the line's system refuses that.
-        if let order = groups.order() { _ = try? gateway.request(order, at: world.now) }
+        network.perform(at: Cast.gateway) { [unowned self] in
+            if let order = groups.order() { _ = try? gateway.request(order, at: world.now) }
+        }
     }
 
     // MARK: Play

@@ -30,7 +30,8 @@ public struct RehearsalShrinker {
 
     /// Changes that make a rehearsal simpler: a failure may not need what they take away.
     private static let simplifications: [@Sendable (inout RehearsalSettings) -> Void] = [
-        { $0.faults = LinkFaults() }, { $0.bindFailures = 0 }, { $0.stopsEarly = false }, { $0.isKilled = false }, { $0.regroups = false },
+        { $0.faults = LinkFaults() }, { $0.bindFailures = 0 }, { $0.stopsEarly = false }, { $0.isKilled = false }, { $0.pauses = 0 },
+        { $0.regroups = false },
     ]
 
     private mutating func failing(_ settings: RehearsalSettings, _ change: (inout RehearsalSettings) -> Void) -> RehearsalSettings? {
@@ -61,6 +62,7 @@ extension RehearsalSettings {
         if let bindFailures { lines.append("    settings.bindFailures = \(bindFailures)") }
         if let stopsEarly { lines.append("    settings.stopsEarly = \(stopsEarly)") }
         if let isKilled { lines.append("    settings.isKilled = \(isKilled)") }
+        if let pauses { lines.append("    settings.pauses = \(pauses)") }
         if !regroups { lines.append("    settings.regroups = false") }
         lines += ["    let verdict = Rehearsal(settings).run()", "    #expect(verdict.isGood, \"\\(verdict.report)\")", "}"]
         return lines.joined(separator: "\n")

@@ -37,6 +37,8 @@ final class VirtualNetwork: SignallingNetwork {
     private var inhabitants: [SocketAddress: [any Inhabitant]] = [:]
     /// Addresses at which nobody is any more, and the network says so (ICMP).
     private var deserted: Set<SocketAddress> = []
+    /// What has arrived at processes that stand still, in its order.
+    private var held: [SocketAddress: [(arrived: Instant, read: () -> Void)]] = [:]
     private var connections: [UInt64: Connection] = [:]
     private var lastConnection: UInt64 = 0
     var faults = LinkFaults()
@@ -93,6 +95,7 @@ final class VirtualNetwork: SignallingNetwork {
     /// An inhabitant is gone with its process: its connections are closed, and the other ends are told. Its address may have another.
     func kill(_ inhabitant: any Inhabitant, at address: SocketAddress) {
         inhabitants[address]?.removeAll { $0 === inhabitant }
+        held[address] = nil
         for (id, connection) in connections where connection.opener == address || connection.listener == address {
             connections[id] = nil
             let broken = Flow(transport: .tcp, local: connection.opener, remote: connection.listener, connection: id)
@@ -100,8 +103,25 @@ final class VirtualNetwork: SignallingNetwork {
         }
     }
 
+    /// The process at an address stands still: what arrives waits in its sockets.
+    func hold(_ address: SocketAddress) { held[address] = held[address] ?? [] }
+
+    /// The process goes on, and reads what has arrived.
+    func release(_ address: SocketAddress) {
+        for (arrived, read) in held.removeValue(forKey: address) ?? [] {
+            backlog = world.now - arrived
+            read()
+        }
+        backlog = .zero
+    }
+
+    /// Done by the process at an address: now, or as soon as it goes on.
+    func perform(at address: SocketAddress, _ work: @escaping () -> Void) {
+        if held[address] == nil { work() } else { held[address]?.append((world.now, work)) }
+    }
+
     /// Lets everybody go: the inhabitants hold the network, and it holds them.
-    func detachAll() { inhabitants = [:] }
+    func detachAll() { (inhabitants, held) = ([:], [:]) }
 
     func send(_ bytes: [UInt8], over flow: Flow) {
         sent += 1
@@ -135,8 +155,10 @@ final class VirtualNetwork: SignallingNetwork {
     private func deliver(_ bytes: [UInt8], _ flow: Flow) { deliver(bytes, flow, to: flow.remote, seen: flow.reversed) }
 
     private func deliver(_ bytes: [UInt8], _ flow: Flow, to address: SocketAddress, seen: Flow) {
-        onDelivery(bytes, flow.local, address)
-        for inhabitant in inhabitants[address] ?? [] { inhabitant.receive(bytes, over: seen, at: world.now) }
+        perform(at: address) { [unowned self] in
+            onDelivery(bytes, flow.local, address)
+            for inhabitant in inhabitants[address] ?? [] { inhabitant.receive(bytes, over: seen, at: world.now) }
+        }
     }
 
     // MARK: Connections
@@ -186,12 +208,18 @@ final class VirtualNetwork: SignallingNetwork {
         }
     }
 
-    private func tell(_ broken: Flow) { for inhabitant in inhabitants[broken.local] ?? [] { inhabitant.failed(broken, at: world.now) } }
+    private func tell(_ broken: Flow) {
+        perform(at: broken.local) { [unowned self] in
+            for inhabitant in inhabitants[broken.local] ?? [] { inhabitant.failed(broken, at: world.now) }
+        }
+    }
 
     /// A message that is lost with its connection is not sent again, and one that ends a call would leave the other end in it for ever. So
-    /// connections break when they are idle; then both ends are told at once.
+    /// connections break when they are idle, and neither end stands still; then both ends are told at once.
     private func breakIfIdle(_ flow: Flow) {
-        guard let connection = connections[flow.connection], connection.isBreaking, connection.underWay == 0 else { return }
+        guard let connection = connections[flow.connection], connection.isBreaking, connection.underWay == 0,
+            held[connection.opener] == nil, held[connection.listener] == nil
+        else { return }
         cut += 1
         connections[flow.connection] = nil
         for end in connection.ends(flow) { for inhabitant in inhabitants[end.local] ?? [] { inhabitant.failed(end, at: world.now) } }
