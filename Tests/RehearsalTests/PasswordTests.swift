@@ -13,10 +13,11 @@ import UserAgent
 @Suite struct PasswordTests {
     private static let line = "sip:2001@hookswitch.test"
 
-    private func stage(told: @escaping (WrongPassword) -> Void = { _ in }) -> Stage {
+    private func stage(sharing secret: String? = nil, told: @escaping (WrongPassword) -> Void = { _ in }) -> Stage {
         Stage { configuration, environment in
             configuration.access.trusted = []
             configuration.access.guesses = GuessLimits(perUser: 3, perSource: 100)
+            configuration.access.nonceSecret = secret.map { Array($0.utf8) }
             for number in ["2001", "2002"] as [Text] {
                 var line = LineConfiguration(number: number)
                 line.password = Text("secret-\(number)")
@@ -27,10 +28,13 @@ import UserAgent
     }
 
     /// A REGISTER with a password, after the challenge that it needs.
-    private func register(_ peer: RawPeer, _ user: String, _ password: Text, _ sequence: Int) throws -> Message? {
-        let uri = "sip:\(user)@hookswitch.test"
-        peer.request("REGISTER", uri, call: user, sequence, from: "<\(uri)>")
-        let challenge = try #require(peer.final(.register, sequence))
+    /// - Parameter asked: the same peer at the gateway that challenges it; nil: at this one.
+    private func register(
+        _ peer: RawPeer, _ user: String, _ password: Text, _ sequence: Int, challengedBy asked: RawPeer? = nil
+    ) throws -> Message? {
+        let uri = "sip:\(user)@hookswitch.test", asked = asked ?? peer
+        asked.request("REGISTER", uri, call: user, sequence, from: "<\(uri)>")
+        let challenge = try #require(asked.final(.register, sequence))
         var proof = try Message(
             parsing: Array(
                 "REGISTER \(uri) SIP/2.0\r\nVia: \(challenge.via.text)\r\nFrom: <\(uri)>;tag=f\r\nTo: <\(uri)>\r\nCall-ID: x\r\nCSeq: 1 REGISTER\r\n\r\n"
@@ -64,6 +68,20 @@ import UserAgent
         #expect(try register(peer, "2001", "secret-2001", 103)?.status == 200)
         stage.run(seconds: 61)
         #expect(!PrometheusText(stage.gateway.figures(.init(), nil, at: stage.world.now)).text.contains("source="))
+    }
+
+    @Test(arguments: [true, false])
+    func `a device that another gateway has challenged is not challenged again where the two share a secret`(
+        isShared: Bool
+    ) throws {
+        let one = stage(sharing: isShared ? "the same" : nil), other = stage(sharing: isShared ? "the same" : "another")
+        one.run(seconds: 100)
+        let asked = RawPeer(one, 1), peer = RawPeer(other, 1)
+        let answer = try register(peer, "2001", "secret-2001", 1, challengedBy: asked)
+        #expect(answer?.status == (isShared ? 200 : 401))
+        #expect(answer?.headers[.wwwAuthenticate]?.description.contains("stale=true") == (isShared ? nil : true))
+        #expect(other.events(.accessRefused).isEmpty && one.events(.accessRefused).isEmpty, "a nonce of another is no guess")
+        if isShared { #expect(try register(peer, "2001", "wrong", 3, challengedBy: asked)?.status == 401) }
     }
 
     @Test func `a call with a wrong password is asked again, and not refused for good`() throws {

@@ -167,6 +167,47 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
             other.verify(answer(challenge, count: 3), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce)
     }
 
+    /// The second machine began 1,000 s later than the first: its clock shows as much less.
+    @Test func `servers with one secret take each other's nonces, as long as these live`() {
+        func server(_ first: UInt64, beganAt epoch: UInt64, secret: [UInt8] = [7, 8, 9]) -> DigestServer {
+            DigestServer(
+                configuration: .init(realm: "example.test", nonceLifetime: .seconds(60)), secret: secret,
+                numbering: .init(first: first, epoch: epoch * 1_000_000_000), hash: openSSL)
+        }
+        var one = server(1 << 32, beganAt: 5_000), other = server(2 << 32, beganAt: 6_000),
+            stranger = server(3 << 32, beganAt: 6_000, secret: [1])
+        let there = start + .seconds(1_000), challenge = one.challenges(at: there)[0]
+        func verdict(_ server: inout DigestServer, _ count: UInt32, after seconds: Int64) -> DigestServer.Verdict {
+            server.verify(
+                answer(challenge, count: count), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(seconds))
+        }
+        #expect(verdict(&other, 1, after: 59) == .accepted && verdict(&other, 1, after: 59) == .stale, "once")
+        #expect(verdict(&other, 2, after: 60) == .stale && verdict(&stranger, 1, after: 0) == .unknownNonce)
+        #expect(verdict(&one, 1, after: 1_059) == .accepted, "each counts for itself")
+        #expect(one.count == 1 && other.count == 1)
+        // Expired before the other began.
+        let old = one.challenges(at: start)[0]
+        #expect(
+            other.verify(answer(old), method: .register, uri: uri, secret: .password("secret"), at: start) == .stale)
+    }
+
+    @Test func `forgetting nonces of one server leaves those of another, which expire later, good`() {
+        func server(_ first: UInt64) -> DigestServer {
+            DigestServer(
+                configuration: .init(realm: "example.test", nonceLifetime: .seconds(60), rememberedNonces: 4), secret: [7],
+                numbering: .init(first: first), hash: openSSL)
+        }
+        // The numbers of the one that asks are below those of the one that remembers.
+        var high = server(9 << 32), low = server(1 << 32)
+        func verdict(_ challenge: DigestChallenge) -> DigestServer.Verdict {
+            high.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(10))
+        }
+        let own = (0..<6).map { high.challenges(at: start + .seconds(Int64($0)))[0] }
+        #expect(own.map(verdict) == Array(repeating: .accepted, count: 6))
+        #expect(verdict(low.challenges(at: start + .seconds(9))[0]) == .accepted)
+        #expect(verdict(own[0]) == .stale && high.count <= 4)
+    }
+
     @Test func `a nonce is for the network that asked`() {
         var server = server()
         let (one, other, sixth) = (IPAddress("192.0.2.1")!, IPAddress("192.0.2.2")!, IPAddress("2001:db8::1")!)

@@ -106,7 +106,7 @@ extension ConfigurationTests {
     }
 
     @Test(arguments: [
-        ("\n", "password-file: F/secret", "line 1: password-file: 'F/secret' holds no password in its first line"),
+        ("\n", "password-file: F/secret", "line 1: password-file: 'F/secret' holds no secret in its first line"),
         ("s3cret\nother", "password-file: F/secret", "line 1: password-file: 'F/secret' holds more than one line"),
         ("s3cret", "password-file: F/none", "line 1: password-file: 'F/none' cannot be read (No such file or directory)"),
         ("s3cret", "password: a, password-file: F/secret", "line 1 has a 'password' and a 'password-file'; it is one or the other"),
@@ -120,6 +120,23 @@ extension ConfigurationTests {
             let said = self.complaint("lines:\n  - { number: \"1\", \(keys.replacing("F/", with: folder.path + "/")) }")
             #expect(said.replacing(folder.path, with: "F") == "FILE:2: " + complaint)
         }
+    }
+
+    @Test func `the secret of nonces is the line of its file, and long enough`() throws {
+        let secret = String(repeating: "0123456789abcdef", count: 2)
+        try saying(secret + "\n") { folder in
+            let loaded = try load("access: { nonce-secret-file: \(folder.path)/secret }")
+            #expect(loaded.gateway.access.nonceSecret == Array(secret.utf8))
+            let report = SettingsReport(loaded, StartupSummary(loaded, listeners: [], ephemeral: nil))
+            #expect(!String(decoding: try JSONEncoder().encode(report), as: UTF8.self).contains(secret))
+        }
+        try saying(String(secret.dropLast())) { folder in
+            let said = complaint("access: { nonce-secret-file: \(folder.path)/secret }")
+            #expect(
+                said.replacing(folder.path, with: "F")
+                    == "FILE:1: access.nonce-secret-file: 'F/secret' holds fewer than 32 characters; 'openssl rand -hex 32' makes a secret")
+        }
+        #expect(try load("").gateway.access.nonceSecret == nil)
     }
 
     @Test func `a folder has further lines, file by file`() throws {

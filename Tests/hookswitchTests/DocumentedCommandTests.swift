@@ -164,8 +164,10 @@ import Workbench
     /// With a folder for what is written, and with the files that only the reader has.
     private static func filled(_ text: String, _ folder: SoundFolder) -> String {
         let certificates = root.appending(path: "Tests/Corpus/certificates").path
+        try? Data(String(repeating: "a", count: 32).utf8).write(to: URL(filePath: folder.path + "/nonce-secret"))
         return text.replacing(" hello.opus", with: " \(folder.path)/hello.opus").replacing("recordings/", with: folder.path + "/")
             .replacing(" cert.pem", with: " \(certificates)/server.pem").replacing(" key.pem", with: " \(certificates)/leaf.key")
+            .replacing("./nonce-secret", with: folder.path + "/nonce-secret")
     }
 
     /// `key: value` and `{ … }`: of the file, of a line, or of what a line has.

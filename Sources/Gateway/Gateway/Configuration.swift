@@ -121,6 +121,8 @@ public struct GatewayConfiguration: Sendable {
         public var digests: [DigestAlgorithm] = [.sha256, .md5]
         /// The number of wrong passwords a minute that are answered like the first one.
         public var guesses = GuessLimits()
+        /// A secret that other gateways have, too: each takes the nonces of the others. Nil: nonces are good at the gateway that gave them.
+        public var nonceSecret: [UInt8]?
         /// Peers whose P-Asserted-Identity is believed, and that are told whom our callers are, also those that want it kept from others.
         public var asserting: [IPNetwork] = []
         public init() {}

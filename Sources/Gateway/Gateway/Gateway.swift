@@ -173,6 +173,9 @@ public final class Gateway: SignallingEndpoint {
         (registrar.algorithms, registrar.guesses) = (configuration.access.digests, configuration.access.guesses)
         (registrar.keepAlive, registrar.asksAll) = (configuration.devices.keepAlive, configuration.devices.asksAll)
         registrar.forgetsSilent = configuration.limits.dropsDeadContacts
+        registrar.sharedNonces = configuration.access.nonceSecret.map {
+            SharedNonces(secret: $0, epoch: UInt64(max(0, environment.epoch.timeIntervalSince1970) * 1e9))
+        }
         return Registrar(configuration: registrar, accounts: accounts, random: environment.random, hash: environment.hash)
     }
 

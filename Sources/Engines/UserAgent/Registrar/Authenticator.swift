@@ -31,6 +31,17 @@ public struct WrongPassword: Hashable, Sendable {
     public enum Excess: Hashable, Sendable { case none, first, further }
 }
 
+/// What gateways have in common that take each other's nonces.
+public struct SharedNonces: Hashable, Sendable {
+    /// Known to these gateways alone.
+    public var secret: [UInt8]
+    /// The date at `Instant.zero` on the clock of this machine, in ns since 1970.
+    public var epoch: UInt64
+
+    /// A secret, and the time here.
+    public init(secret: [UInt8], epoch: UInt64) { (self.secret, self.epoch) = (secret, epoch) }
+}
+
 /// Finds out who sent a request, by digest (RFC 3261 §22). On the signalling lane.
 ///
 /// The registrar and the gateway share one, so that a nonce that a device got with its REGISTER is good for its calls. A right password is
@@ -65,15 +76,21 @@ public final class Authenticator {
     /// Told of each wrong password.
     public var onWrongPassword: ((WrongPassword, Instant) -> Void)?
 
-    /// - Parameter random: makes the secret of the nonces; from the operating system in a running server.
+    /// - Parameters:
+    ///   - shared: what makes nonces of other authenticators good here; nil: none are.
+    ///   - random: makes the secret of the nonces; from the operating system in a running server.
     public init(
         configuration: DigestServer.Configuration, accounts: any AccountDirectory, limits: GuessLimits = GuessLimits(),
-        random: any RandomNumberGenerator,
-        hash: @escaping DigestHash
+        shared: SharedNonces? = nil, random: any RandomNumberGenerator, hash: @escaping DigestHash
     ) {
         var random = random
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
-        server = DigestServer(configuration: configuration, secret: secret, hash: hash)
+        // With a random half and a counter no two have the same numbers.
+        let numbering = shared.map {
+            DigestServer.Numbering(first: UInt64.random(in: 0...0xFFFF_FFFF, using: &random) << 32, epoch: $0.epoch)
+        }
+        server = DigestServer(
+            configuration: configuration, secret: shared?.secret ?? secret, numbering: numbering ?? DigestServer.Numbering(), hash: hash)
         nobody = .password(Text((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }))
         (self.accounts, self.limits) = (accounts, limits)
     }

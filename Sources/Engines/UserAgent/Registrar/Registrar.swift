@@ -15,6 +15,8 @@ public struct RegistrarConfiguration: Sendable {
     /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
     public var users: Int
     public var guesses = GuessLimits()
+    /// What makes the nonces of other gateways good here; nil: none are.
+    public var sharedNonces: SharedNonces?
     /// The interval at which devices are asked whether they are there; nil: never.
     public var keepAlive: Duration? = .seconds(25)
     /// Devices that no NAT hides are asked, too.
@@ -93,7 +95,8 @@ public final class Registrar {
         let digest = DigestServer.Configuration(
             realm: configuration.domain, algorithms: configuration.algorithms, nonceLifetime: configuration.nonceLifetime)
         authenticator = Authenticator(
-            configuration: digest, accounts: accounts, limits: configuration.guesses, random: random, hash: hash)
+            configuration: digest, accounts: accounts, limits: configuration.guesses, shared: configuration.sharedNonces, random: random,
+            hash: hash)
         (self.configuration, self.accounts, self.random) = (configuration, accounts, random)
     }
 

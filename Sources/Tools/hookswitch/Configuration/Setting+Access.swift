@@ -27,6 +27,10 @@ extension Setting {
             path: "access.guesses-per-source", takes: "number", default: .value("200"), help: "the same for all users from one address"
         ) { $0.gateway.access.guesses.perSource = try $1.integer(1...1_000_000) },
         Setting(
+            path: "access.nonce-secret-file", takes: "file", default: .unset("a random secret"),
+            help: "the file whose one line is a secret of gateways that take each other's nonces; 32 characters or more"
+        ) { $0.gateway.access.nonceSecret = try $1.longSecret },
+        Setting(
             path: "access.asserting", takes: "networks", default: .unset("none"),
             help: "peers whose P-Asserted-Identity is believed, and that are told ours"
         ) { $0.gateway.access.asserting = try $1.list { try $0.network } },

@@ -233,9 +233,20 @@ struct SettingValue {
                 throw ConfigurationError(place: place, message: "'\(path)' \(error.text)", kind: .environment)
             }
             let lines = read.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-            guard let secret = lines.first, !secret.isEmpty else { throw fail("'\(path)' holds no password in its first line") }
+            guard let secret = lines.first, !secret.isEmpty else { throw fail("'\(path)' holds no secret in its first line") }
             guard lines.dropFirst().allSatisfy(\.isEmpty) else { throw fail("'\(path)' holds more than one line") }
             return String(secret)
+        }
+    }
+
+    /// The bytes of a secret that a machine made.
+    var longSecret: [UInt8] {
+        get throws {
+            let secret = try Array(secret.utf8)
+            guard secret.count >= 32 else {
+                throw fail("\(shown) holds fewer than 32 characters; 'openssl rand -hex 32' makes a secret")
+            }
+            return secret
         }
     }
 

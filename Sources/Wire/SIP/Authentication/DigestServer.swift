@@ -5,6 +5,8 @@ import Primitives
 /// A nonce carries its expiry, a number and an authentication tag, so that asking costs no memory: only a nonce that was used
 /// rightly is remembered, with the highest count that it was used with, and only so many of those. When more are in use, the
 /// oldest are forgotten and their users are asked again. The tag covers the client's network: a nonce is worth nothing elsewhere.
+///
+/// Servers with one secret take each other's nonces. Each counts their uses for itself.
 public struct DigestServer: Sendable {
     /// The terms of the challenges, and of the answers that are taken.
     public struct Configuration: Sendable {
@@ -29,6 +31,17 @@ public struct DigestServer: Sendable {
             (self.realm, self.algorithms, self.nonceLifetime) = (realm, algorithms, nonceLifetime)
             (self.requiresQuality, self.rememberedNonces) = (requiresQuality, rememberedNonces)
         }
+    }
+
+    /// What nonces that several servers take have in them.
+    public struct Numbering: Hashable, Sendable {
+        /// The number of the first nonce; two servers with the same secret have no number in common.
+        public var first: UInt64
+        /// The date at `Instant.zero`, in ns since 1970: nonces state when they expire.
+        public var epoch: UInt64
+
+        /// Nonces of one server, which state its own time.
+        public init(first: UInt64 = 1, epoch: UInt64 = 0) { (self.first, self.epoch) = (first, epoch) }
     }
 
     /// The result of an answer to a challenge.
@@ -56,20 +69,25 @@ public struct DigestServer: Sendable {
     public let configuration: Configuration
     private let secret: [UInt8]
     private let hash: DigestHash
-    private var issued: UInt64 = 0
-    /// By the number of the nonce, which grows with its expiry.
+    private let epoch: UInt64
+    private var nextNumber: UInt64
+    /// By the number of the nonce.
     private var uses: [UInt64: Use] = [:]
-    private var forgottenUpTo: UInt64 = 0
+    /// Expiry and number of the last one that was forgotten: those from before it are not taken any more.
+    private var forgottenUpTo: (Instant, UInt64) = (.zero, 0)
 
     private struct Use: Sendable {
         var expiry: Instant
         var count: UInt32
     }
 
-    /// - Parameter secret: random bytes that nobody else knows; another secret makes all nonces stale.
-    public init(configuration: Configuration, secret: [UInt8], hash: @escaping DigestHash) {
+    /// - Parameters:
+    ///   - secret: random bytes that nobody knows but servers whose nonces are good here; another secret makes all nonces stale.
+    ///   - numbering: the default is for a server that shares its secret with no other.
+    public init(configuration: Configuration, secret: [UInt8], numbering: Numbering = Numbering(), hash: @escaping DigestHash) {
         precondition(!secret.isEmpty, "nonces need a secret")
         (self.configuration, self.secret, self.hash) = (configuration, secret, hash)
+        (nextNumber, epoch) = (numbering.first, numbering.epoch)
     }
 
     /// Nonces in use, for the leak gate.
@@ -78,8 +96,8 @@ public struct DigestServer: Sendable {
     /// One challenge for each algorithm, the preferred one first, with the same nonce.
     /// - Parameter client: whose network alone may use the nonce; nil: anybody.
     public mutating func challenges(stale: Bool = false, for client: IPAddress? = nil, at now: Instant) -> [DigestChallenge] {
-        issued += 1
-        let nonce = makeNonce(number: issued, expiry: now + configuration.nonceLifetime, client)
+        let nonce = makeNonce(number: nextNumber, expiry: now + configuration.nonceLifetime, client)
+        nextNumber &+= 1
         return configuration.algorithms.map { DigestChallenge(realm: configuration.realm, nonce: nonce, algorithm: $0, isStale: stale) }
     }
 
@@ -133,7 +151,7 @@ public struct DigestServer: Sendable {
         if let use = uses[nonce.number] {
             guard count > use.count else { return false }
         } else {
-            guard nonce.number > forgottenUpTo, count > 0 else { return false }
+            guard (nonce.expiry, nonce.number) > forgottenUpTo, count > 0 else { return false }
             makeRoom(at: now)
         }
         uses[nonce.number] = Use(expiry: nonce.expiry, count: count)
@@ -145,14 +163,14 @@ public struct DigestServer: Sendable {
         uses = uses.filter { $0.value.expiry > now }
         guard uses.count >= configuration.rememberedNonces else { return }
         // Forgetting a quarter at once keeps the sorting rare.
-        let oldest = uses.keys.sorted().prefix(max(1, uses.count / 4))
-        for number in oldest { uses[number] = nil }
-        forgottenUpTo = max(forgottenUpTo, oldest.last ?? 0)
+        let byAge = uses.map { ($0.value.expiry, $0.key) }.sorted { $0 < $1 }, oldest = byAge.prefix(max(1, uses.count / 4))
+        for (_, number) in oldest { uses[number] = nil }
+        if let last = oldest.last, last > forgottenUpTo { forgottenUpTo = last }
     }
 
     // A nonce is 16 digits of expiry, 16 of its number and 32 of its tag.
     private func makeNonce(number: UInt64, expiry: Instant, _ client: IPAddress?) -> Text {
-        let stated = DigestCredentials.hexadecimal(expiry.nanoseconds) + DigestCredentials.hexadecimal(number)
+        let stated = DigestCredentials.hexadecimal(expiry.nanoseconds &+ epoch) + DigestCredentials.hexadecimal(number)
         return Text(stated + tag(of: stated, client))
     }
 
@@ -166,6 +184,8 @@ public struct DigestServer: Sendable {
         let stated = Array(text.bytes.prefix(32))
         guard Digest.isEqual(Text(tag(of: stated, client)), Text(text.bytes.suffix(32))) else { return nil }
         let numbers = [stated[..<16], stated[16...]].map { $0.reduce(0 as UInt64) { $0 << 4 | UInt64(hexadecimalDigit($1) ?? 0) } }
-        return (numbers[1], Instant(nanoseconds: numbers[0]))
+        // One that expired before this machine began.
+        guard numbers[0] > epoch else { return (numbers[1], .zero) }
+        return (numbers[1], Instant(nanoseconds: numbers[0] - epoch))
     }
 }
