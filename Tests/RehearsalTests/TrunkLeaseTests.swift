@@ -141,6 +141,43 @@ import UserAgent
         stage.expectQuiet()
     }
 
+    @Test(arguments: [true, false]) func `who has no answer from the carrier lets another gateway try, and asks again later`(
+        registers: Bool
+    ) {
+        let stage = start { trunk in
+            if registers { Self.register(&trunk) } else { trunk.health = .seconds(10) }
+        }
+        give(stage, to: "a")
+        stage.run(seconds: 61)
+        #expect(leases.contentions == [["carrier"]], "an answer may still come")
+        stage.run(seconds: 4)
+        #expect(leases.contentions == [["carrier"], []] && causes(stage).last == "stands-back")
+        give(stage, to: "b")
+        #expect(!summary(stage).isHeld)
+        stage.run(seconds: 55)
+        #expect(leases.contentions.count == 2)
+        stage.run(seconds: 4)
+        #expect(leases.contentions == [["carrier"], [], ["carrier"]])
+        stage.run(seconds: 300)
+        #expect(leases.contentions.count == 3, "it has no lease")
+    }
+
+    @Test func `a carrier that answers at last keeps the trunk where it is, and so does one that refuses`() throws {
+        let stage = start(), carrier = RawPeer(stage, 50)
+        give(stage, to: "a")
+        stage.run(seconds: 10)
+        carrier.answer(carrier.request(.register), 403)
+        stage.run(seconds: 55)
+        #expect(leases.contentions == [["carrier"]] && summary(stage).isHeld)
+        let late = start(), found = RawPeer(late, 50)
+        give(late, to: "a")
+        late.run(seconds: 65)
+        #expect(leases.contentions == [["carrier"], ["carrier"], []])
+        Self.granted(found, found.request(.register))
+        late.run(seconds: 0.1)
+        #expect(leases.contentions.last == ["carrier"] && summary(late).registration == .registered, "nobody else has taken it")
+    }
+
     @Test func `a trunk of each gateway has no lease, nor has one that is neither registered nor checked`() throws {
         let each = start { trunk in
             Self.register(&trunk)

@@ -57,7 +57,7 @@ extension JournalEvent.Kind {
                 [
                     .always(
                         .cause,
-                        "`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`, `held` (this gateway registers it), `elsewhere` (another one does)"
+                        "`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`, `held` (this gateway registers it), `elsewhere` (another one does), `stands-back` (the carrier does not answer this one, and another may try)"
                     ),
                     .maybe(.remote), .maybe(.status), .maybe(.node, "the gateway that registers it, of those that share a database"),
                     .maybe(.text, "its servers, or the name that has none"),

@@ -20,6 +20,11 @@ extension Trunk {
         }
     }
 
+    /// None of its servers has answered the last check.
+    private var isSilent: Bool {
+        pool.members.allSatisfy { silent.contains("\($0.server.transport):\($0.server.address)") }
+    }
+
     /// Any answer but 503 says that somebody is there.
     private func checked(_ flow: Flow, _ status: Int, _ response: Message?, at now: Instant) {
         // Meanwhile another gateway may have taken it over.
@@ -33,6 +38,7 @@ extension Trunk {
             note(flow, failure: isDown ? status : nil, response, at: now)
         }
         if isDown { silent.insert(flow.serverName) } else { silent.remove(flow.serverName) }
+        if configuration.registration == nil { noteReach(response != nil || !isSilent, at: now) }
         guard wasDown != isDown else { return tellOthers() }
         write(isDown ? .down : .up, at: now, [.remote: .init(flow.remote.description), .status: .init(status)])
     }

@@ -4,6 +4,53 @@ import UserAgent
 
 // The lease of a trunk, where several gateways share a store.
 extension Trunk {
+    /// How the gateway that has the lease fares with the carrier.
+    enum Reach: Equatable {
+        case fine
+        /// No answer came since then.
+        case silent(since: Instant)
+        /// Until then another gateway may have the lease.
+        case standsBack(until: Instant)
+
+        var due: Instant? {
+            switch self {
+            case .fine: nil
+            case .silent(let since): since + Trunk.patience
+            case .standsBack(let until): until
+            }
+        }
+    }
+
+    /// The time without an answer after which another gateway may try, and the time that it has for that.
+    private static var patience: Duration { .seconds(30) }
+    private static var pause: Duration { .seconds(60) }
+
+    /// This gateway asks for the lease.
+    var isWanted: Bool {
+        if case .standsBack = reach { false } else { configuration.isLeased }
+    }
+
+    /// The carrier has answered, if only to refuse; or it has not. A registration says so, and a check where there is none.
+    func noteReach(_ isHeard: Bool, at now: Instant) {
+        guard isHeld, lease?.isOurs == true, !isLeaving else { return }
+        switch (reach, isHeard) {
+        case (.fine, true), (.silent, true): reach = .fine
+        case (.standsBack, true): reach = .standsBack(until: now)
+        case (.fine, false): reach = .silent(since: now)
+        case (.silent, false), (.standsBack, false): break
+        }
+    }
+
+    func advanceReach(to now: Instant) {
+        switch reach {
+        case .fine: break
+        case .silent:
+            reach = .standsBack(until: now + Self.pause)
+            write(.standsBack, at: now, [:])
+        case .standsBack: reach = .fine
+        }
+    }
+
     /// Takes the lease as the store has it. Who gets it registers, and checks the servers; who has lost it takes its registration back.
     func adopt(_ lease: TrunkLease, at now: Instant) {
         guard configuration.isLeased, !isLeaving else { return }
@@ -31,6 +78,8 @@ extension Trunk {
 
     private func yield(at now: Instant) {
         (isHeld, keeper, nextHealth, silent) = (false, nil, nil, [])
+        // It has stood back: it asks again when the other's time is over.
+        if case .silent = reach { reach = .fine }
         unregister(at: now)
     }
 

@@ -32,6 +32,8 @@ final class Trunk {
     var isHeld: Bool
     /// The gateway that does, where several share a store; nil: none has been heard of.
     var lease: TrunkLease?
+    /// Whether the one that has the lease is heard by the carrier.
+    var reach = Reach.fine
     /// Servers that did not answer the last check.
     var silent: Set<String> = []
     /// The state that other gateways were told last.
@@ -107,6 +109,7 @@ final class Trunk {
     var deadline: Instant? {
         var next = min(nextHealth ?? .distantFuture, keeper?.deadline ?? .distantFuture)
         for index in locations.indices { next = min(next, locations[index].due ?? .distantFuture) }
+        next = min(next, reach.due ?? .distantFuture)
         return next == .distantFuture ? nil : next
     }
 
@@ -116,6 +119,7 @@ final class Trunk {
         if let due = keeper?.deadline, due <= now {
             perform(keeper?.advance(to: now, random: surroundings.context.randomNumber) ?? [], at: now)
         }
+        if let due = reach.due, due <= now { advanceReach(to: now) }
     }
 
     /// The ways to its servers and what they are called there, the best first. Empty while none is known.
@@ -234,12 +238,14 @@ final class Trunk {
         case .registered(let seconds, let response):
             keep(registration.request.flow, agreed: response.via, at: now)
             (triedFlows, registrationStatus) = ([], 200)
+            noteReach(true, at: now)
             serviceRoutes = response.serviceRoutes
             note(registration.request.flow, failure: nil, nil, at: now)
             write(.registered, at: now, [.count: .init(Int(seconds)), .remote: .init(remote.description)])
         case .failed(let status, let response, let delay):
             (registrationStatus, keeper, serviceRoutes) = (status, nil, [])
             if status == 408 || status == 503 { note(registration.request.flow, failure: status, response, at: now) }
+            noteReach(response != nil, at: now)
             // After the wait every way is open again.
             if delay > .zero { triedFlows = [] }
             write(

@@ -5,6 +5,7 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
     /// As the journal's `trunk.state` has it.
     public enum State: String, Sendable {
         case resolved, unresolved, registered, refused, unregistered, flowFailed = "flow-failed", up, down, held, elsewhere
+        case standsBack = "stands-back"
     }
 
     /// The number of the trunk's line.
@@ -29,7 +30,7 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
     /// Calls over it may fail.
     public var isTrouble: Bool {
         switch state {
-        case .unresolved, .refused, .flowFailed, .down: true
+        case .unresolved, .refused, .flowFailed, .down, .standsBack: true
         case .resolved, .registered, .unregistered, .up, .held, .elsewhere: false
         }
     }
@@ -40,7 +41,7 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
         case .resolved, .unresolved: "names"
         case .registered, .refused, .unregistered, .flowFailed: "registration"
         case .up, .down: remote ?? .empty
-        case .held, .elsewhere: "lease"
+        case .held, .elsewhere, .standsBack: "lease"
         }
     }
 
@@ -56,6 +57,7 @@ public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
         case .up: "trunk \(line):\(server) answers again"
         case .held: "trunk \(line): this gateway registers it and checks its servers"
         case .elsewhere: "trunk \(line): the gateway \(node ?? "") registers it and checks its servers"
+        case .standsBack: "trunk \(line): no answer from the carrier, and another gateway may register it and check its servers"
         case .down: "trunk \(line):\(server) does not answer\(status.map { " (\($0))" } ?? "")"
         }
     }
