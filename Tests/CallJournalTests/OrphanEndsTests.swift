@@ -36,6 +36,13 @@ import Testing
         }
     }
 
+    @Test func `a caller that was refused before the answer has an end without a status`() {
+        var script = JournalScript()
+        script.add(.callOrphanEnded, nil, [.callid: "alice@a", .with: .uuid(Self.alice), .node: "a", .remote: "sip:1@192.0.2.1"])
+        let ends = ends(Self.killed(), script.stop())
+        #expect(ends[Self.alice]?.node == "a" && ends[Self.alice]?.status == nil)
+    }
+
     @Test func `without the survivor's line, or with another Call-ID or call, it is not`() {
         let broken = Self.survivor().filter { $0.kind != .callOrphanEnded }
         #expect(ends(Self.killed(), broken)[Self.alice] == nil)

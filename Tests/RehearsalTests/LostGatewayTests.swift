@@ -8,7 +8,7 @@ import UserAgent
 @testable import Gateway
 @testable import Rehearsal
 
-/// Rows of the dialogs of a gateway, and another gateway that ends the calls by them.
+/// Rows of the calls of a gateway, and another gateway that ends the calls by them.
 @Suite struct LostGatewayTests: TrunkSuite {
     /// The store that both share, as far as dialogs go.
     private final class Rows: LineStore {
@@ -33,6 +33,16 @@ import UserAgent
 
     private func start() -> Stage { Stage { $1.store = rows } }
 
+    private func startWithTrunk() -> Stage {
+        Stage { configuration, environment in
+            var trunk = TrunkConfiguration(targets: [.init(host: "192.0.2.50", port: 5060)]), line = LineConfiguration(number: "carrier")
+            (trunk.user, trunk.password) = ("account", "secret")
+            (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+            configuration.lines.append(line)
+            environment.store = rows
+        }
+    }
+
     @Test func `a call that is up has a row for each of its dialogs, and one that is over has none`() throws {
         let stage = start(), call = try stage.bridge(headers: ["Record-Route: <sip:192.0.2.7;lr>, <sip:192.0.2.8;lr>"])
         let caller = try #require(rows.of(call.caller)), device = try #require(rows.of(call.device))
@@ -47,14 +57,72 @@ import UserAgent
         stage.expectQuiet()
     }
 
-    @Test func `a call that is not answered has no row`() throws {
-        let stage = start(), device = RawPeer(stage, 2), caller = RawPeer(stage, 1)
-        device.request("REGISTER", BridgedCall.line, call: "register", 1)
-        caller.request("INVITE", BridgedCall.line, call: "rings", 1, body: caller.description())
-        device.answer(device.request(.invite), 180)
-        #expect(caller.heard.contains { $0.status == 180 } && rows.all.isEmpty)
-        device.answer(device.request(.invite), 486)
+    /// A call that rings at a device.
+    private struct Ringing {
+        let caller: RawPeer, device: RawPeer, invite: Message
+
+        init(_ stage: Stage) throws {
+            (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+            device.request("REGISTER", BridgedCall.line, call: "register", 1)
+            caller.request("INVITE", BridgedCall.line, call: "rings", 1, body: caller.description())
+            invite = try #require(device.request(.invite))
+            device.answer(invite, 180)
+        }
+    }
+
+    /// What ends the unanswered calls that have rows: the CANCEL, and the refusal.
+    private func lastWords() throws -> (cancel: Message, refusal: Message) {
+        let words = try rows.all.compactMap(\.lastWord).map { try Message(parsing: Array($0.utf8)) }
+        #expect(words.count == 2)
+        return (try #require(words.first { $0.method == .cancel }), try #require(words.first { $0.status == 503 }))
+    }
+
+    @Test(arguments: ["busy", "cancelled", "answered"]) func `a call that rings has a row for each leg, until it has an end`(end: String)
+        throws
+    {
+        let stage = start(), call = try Ringing(stage), (cancel, refusal) = try lastWords()
+        #expect(cancel.via.branch == call.invite.via.branch && cancel.callID == call.invite.callID && refusal.callID == "rings")
+        #expect(rows.all.allSatisfy { $0.line == "2000" } && Set(rows.all.map(\.address)) == ["192.0.2.1:5060", "192.0.2.2:5060"])
+        switch end {
+        case "busy": call.device.answer(call.invite, 486)
+        case "cancelled":
+            call.caller.cancel("rings")
+            call.device.answer(call.invite, 487)
+        default:
+            call.device.answer(call.invite, 200, body: call.device.description())
+            #expect(rows.all.count == 2 && rows.all.allSatisfy { $0.lastWord == nil && $0.local.contains("tag=") }, "rows of dialogs now")
+            call.device.hangUp(call.invite)
+        }
         #expect(rows.all.isEmpty)
+    }
+
+    @Test func `a caller that waits for a device to wake has a row, and none after it has given up`() throws {
+        let stage = Stage { configuration, environment in
+            configuration.push.isOn = true
+            environment.push = { _ in }
+            environment.store = rows
+        }
+        let caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+        device.request(
+            "REGISTER", BridgedCall.line, call: "register", 1, headers: ["Expires: 60"],
+            contact: "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-param=app;pn-prid=token-1>")
+        stage.run(seconds: 61)
+        caller.request("INVITE", BridgedCall.line, call: "waits", 1, body: caller.description())
+        #expect(stage.gateway.waking.count == 1 && rows.all.count == 1 && rows.all.first?.lastWord?.hasPrefix("SIP/2.0 503 ") == true)
+        caller.cancel("waits")
+        #expect(stage.gateway.waking.isEmpty && rows.all.isEmpty)
+        stage.expectQuiet()
+    }
+
+    @Test func `what ends an INVITE that was challenged is the CANCEL of the one that followed`() throws {
+        let stage = startWithTrunk(), carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        let first = try #require(carrier.request(.invite))
+        #expect(try lastWords().cancel.via.branch == first.via.branch)
+        Self.challenge(carrier, first)
+        let second = try #require(carrier.request(.invite)), cancel = try lastWords().cancel
+        #expect(second.via.branch != first.via.branch && cancel.via.branch == second.via.branch && cancel.cseq.number == second.cseq.number)
+        #expect(rows.all.allSatisfy { $0.lastWord?.contains("uthorization") == false })
     }
 
     @Test(arguments: ["INVITE", "UPDATE"]) func `a refresh that moves the far end moves its row`(method: String) throws {
@@ -103,24 +171,36 @@ import UserAgent
         survivor.expectQuiet()
     }
 
+    @Test func `another gateway cancels what rings, and refuses its caller`() throws {
+        let call = try Ringing(start()), unanswered = rows.all
+        let survivor = start(), caller = RawPeer(survivor, 1), device = RawPeer(survivor, 2)
+        survivor.gateway.end(orphans(unanswered), at: survivor.world.now)
+        survivor.run(seconds: 0.1)
+        let cancel = try #require(device.request(.cancel)), refusal = try #require(caller.final(.invite, 1))
+        #expect(cancel.requestURI?.text == call.invite.requestURI?.text && "\(cancel.via)" == "\(call.invite.via)")
+        #expect(cancel.callID == call.invite.callID && cancel.cseq.number == call.invite.cseq.number)
+        #expect("\(cancel.from)" == "\(call.invite.from)" && "\(cancel.to)" == "\(call.invite.to)")
+        #expect(refusal.status == 503 && refusal.callID == "rings" && refusal.to.tag != nil)
+        #expect(refusal.to.tag == call.caller.heard.last { $0.status == 180 }?.to.tag)
+        for message in [cancel, refusal] { #expect(message.headers[.reason] == "Q.850;cause=41;text=\"gateway lost\"") }
+        #expect(rows.all.count == 1, "until the device has answered")
+        device.answer(cancel, 200)
+        let events = survivor.events(.callOrphanEnded)
+        #expect(rows.all.isEmpty && events.map { $0.details.number(.status) } == [nil, 200])
+        #expect(events.map { $0.details.text(.callid)?.description } == ["rings", call.invite.callID.description])
+        survivor.run(seconds: 2)
+        #expect(caller.heard.count { $0.status == 503 } == 3 && device.heard.count { $0.method == .cancel } == 1)
+        survivor.expectQuiet()
+    }
+
     @Test(arguments: [401, 407]) func `a trunk that asks who ends its call is told`(status: Int) throws {
-        func start() -> Stage {
-            Stage { configuration, environment in
-                var trunk = TrunkConfiguration(targets: [.init(host: "192.0.2.50", port: 5060)]),
-                    line = LineConfiguration(number: "carrier")
-                (trunk.user, trunk.password) = ("account", "secret")
-                (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
-                configuration.lines.append(line)
-                environment.store = rows
-            }
-        }
-        let lost = start(), carrier = RawPeer(lost, 50), caller = RawPeer(lost, 9)
+        let lost = startWithTrunk(), carrier = RawPeer(lost, 50), caller = RawPeer(lost, 9)
         caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
         carrier.answer(carrier.request(.invite), 200, body: carrier.description())
         let row = try #require(rows.of(carrier))
         #expect(row.trunk == "carrier" && rows.of(caller)?.trunk == nil && rows.all.count == 2)
 
-        let survivor = start(), far = RawPeer(survivor, 50)
+        let survivor = startWithTrunk(), far = RawPeer(survivor, 50)
         survivor.gateway.end(orphans([row]), at: survivor.world.now)
         survivor.run(seconds: 0.1)
         let first = try #require(far.request(.bye))

@@ -63,6 +63,35 @@ extension Databases {
             #expect(try count("node_lease", database.name) == "0", "an orderly stop leaves no lease")
         }
 
+        @Test func `a survivor cancels what rang at a gateway that was killed, and refuses the caller`() throws {
+            let database = try postgres.makeDatabase()
+            let a = try GatewayProcess(database.url, node: "a"), b = try GatewayProcess(database.url, node: "b")
+            let begun = Date().timeIntervalSince1970
+            let caller = try BarePhone(a.address, at: "127.0.0.2"), device = try BarePhone(a.address, at: "127.0.0.3")
+            try #require(device.register("1002") == 200)
+            caller.beginCall("1002")
+            let branch = try #require(device.rings(5)), rows = "SELECT count(*) FROM dialog WHERE last_word IS NOT NULL"
+            #expect(try waits(10) { try postgres.query(database.name, rows) == "2" }, "each leg has a row")
+            let isWatched = """
+                SELECT a.renewed > to_timestamp(\(begun)) AND b.renewed > a.renewed FROM node_lease AS a, node_lease AS b
+                    WHERE a.node = 'a' AND b.node = 'b'
+                """
+            #expect(try waits(10) { try postgres.query(database.name, isWatched) == "t" }, "b has seen a alive")
+            a.kill()
+            let killed = Date()
+            let hears = Thread.detached { [device = Unchecked(device)] in device.value.hearsCancel(10) }
+            let status = caller.finalStatus(10), cancel = try #require(hears.value, "\(b.said)")
+            #expect(status == 503 && Date().timeIntervalSince(killed) < 5)
+            #expect(cancel.contains(branch) && cancel.contains("\r\nReason: Q.850;cause=41;text=\"gateway lost\"\r\n"), "\(cancel)")
+            #expect(try waits(10) { try count("dialog", database.name) == "0" })
+            #expect(waits(10) { b.events.count { $0.kind == .callOrphanEnded } == 2 })
+            let ends = b.events.filter { $0.kind == .callOrphanEnded }
+            #expect(Set(ends.map { $0.details.number(.status) }) == [nil, 200])
+            let audit = try AuditCommand.check([a.journal, b.journal])
+            #expect(audit.isClean && audit.orphanedCalls.map(\.node) == ["a", "a"] && audit.unfinishedCalls.isEmpty)
+            #expect(b.stop() == 0)
+        }
+
         @Test func `a gateway that comes back at once ends its own calls before its lease runs out`() throws {
             let database = try postgres.makeDatabase(), a = try GatewayProcess(database.url, node: "a")
             let call = try Call(over: a)
@@ -119,7 +148,7 @@ extension Databases {
             let second = try SharedGateway(database.url, node: "a", address: first.address)
             defer { second.stop() }
             #expect(try second.line("1001").devices.count == 1)
-            #expect(try postgres.query(database.name, "SELECT max(version) FROM schema_version") == "3")
+            #expect(try postgres.query(database.name, "SELECT max(version) FROM schema_version") == "4")
             #expect(try count("node_lease", database.name) == "1" && count("dialog", database.name) == "0")
         }
     }

@@ -130,14 +130,37 @@ final class BarePhone {
 
     /// Begins a call; the final answer's status, once it has come.
     func call(_ line: String) -> Int? {
-        send("INVITE", "sip:\(line)@\(gateway)", to: "<sip:\(line)@\(gateway)>", soundHeaders, sound)
+        beginCall(line)
         while let status = status() { if status >= 200 { return status } }
         return nil
     }
 
+    func beginCall(_ line: String) { send("INVITE", "sip:\(line)@\(gateway)", to: "<sip:\(line)@\(gateway)>", soundHeaders, sound) }
+
+    /// Waits for the final answer to its call.
+    func finalStatus(_ seconds: Int32) -> Int? {
+        while let text = receive(seconds) {
+            if text.hasPrefix("SIP/2.0 "), let status = Int(text.split(separator: " ")[1]), status >= 200 { return status }
+        }
+        return nil
+    }
+
+    /// Waits for a call to it, and rings; the branch of the INVITE.
+    func rings(_ seconds: Int32) -> String? {
+        while let (text, sender) = receiveFrom(seconds) {
+            guard text.hasPrefix("INVITE ") else { continue }
+            answer(text, "180 Ringing", tag: ";tag=b", soundHeaders, to: sender)
+            return value(of: "Via", in: text).split(separator: ";").first { $0.hasPrefix("branch=") }.map(String.init)
+        }
+        return nil
+    }
+
+    /// Waits for the CANCEL of what rings, and agrees to it; nil: none came.
+    func hearsCancel(_ seconds: Int32) -> String? { hears("CANCEL ", seconds) }
+
     /// Calls, and acknowledges the answer; false: nobody has taken the call.
     func connect(_ line: String) -> Bool {
-        send("INVITE", "sip:\(line)@\(gateway)", to: "<sip:\(line)@\(gateway)>", soundHeaders, sound)
+        beginCall(line)
         while let text = receive(5) {
             guard text.hasPrefix("SIP/2.0 ") else { continue }
             guard text.hasPrefix("SIP/2.0 200 ") else { if text.hasPrefix("SIP/2.0 1") { continue } else { return false } }
@@ -219,9 +242,11 @@ final class BarePhone {
     }
 
     /// Waits for the end of its call, and agrees to it; nil: none came.
-    func hearsBye(_ seconds: Int32) -> String? {
+    func hearsBye(_ seconds: Int32) -> String? { hears("BYE ", seconds) }
+
+    private func hears(_ method: String, _ seconds: Int32) -> String? {
         while let (text, sender) = receiveFrom(seconds) {
-            guard text.hasPrefix("BYE ") else { continue }
+            guard text.hasPrefix(method) else { continue }
             answer(text, "200 OK", to: sender)
             return text
         }

@@ -65,11 +65,13 @@ extension JournalEvent.Kind {
                 ])
         case .callOrphanEnded:
             .init(
-                "A dialog of a gateway that has died was ended with a BYE.",
+                "A call of a gateway that has died was ended: with a BYE, or before its answer with a CANCEL or the refusal of the caller.",
                 [
                     .always(.callid), .always(.with, "the UUID of the call in the journal of that gateway"), .always(.node),
                     .always(.remote, "the Contact of the far end"),
-                    .always(.status, "the answer to the BYE; 408: none came; 503: it could not be sent"),
+                    .maybe(
+                        .status,
+                        "the answer to the BYE or CANCEL; 408: none came; 503: it could not be sent; not there: the caller was refused"),
                 ])
         case .providerReset: .init("CallKit was reset or invalidated: every call of the line ends.")
 

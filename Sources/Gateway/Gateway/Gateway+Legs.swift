@@ -132,7 +132,6 @@ extension Gateway: LineListener {
         table.count(end)
         guard let leg = line.legs[call] else { return }
         table.noteEnd(of: leg)
-        services.dialogs.forget(leg)
         applications.queues.callEnded(leg)
         services.noteEnd(of: leg, end)
         ringing.originations.forget(leg, of: leg.origination)

@@ -9,7 +9,9 @@ extension PostgresRows {
     static let mostOrphans = 200
 
     private static let dialog =
-        "dialog.call, line, peer, call_id, local, remote, cseq, routes, target, is_secure, transport, address, server_name, trunk"
+        """
+        dialog.call, line, peer, call_id, local, remote, cseq, routes, target, is_secure, transport, address, server_name, trunk, last_word
+        """
     static let length = "interval '\(LeaseWatch.length.wholeMilliseconds) milliseconds'"
     /// Lists of texts are one value.
     private static let listed = "IN (SELECT jsonb_array_elements_text($1::jsonb))"
@@ -72,7 +74,8 @@ extension PostgresRows {
                     call: call, line: row.text(), peer: row.optional().flatMap(UUID.init(uuidString:)), callID: row.text(),
                     local: row.text(), remote: row.text(), sequence: UInt32(clamping: row.number()),
                     routes: row.text().split(separator: "\n").map(String.init), target: row.text(), isSecure: row.flag(),
-                    transport: row.text(), address: row.text(), serverName: row.text(), trunk: row.optional()),
+                    transport: row.text(), address: row.text(), serverName: row.text(), trunk: row.optional(),
+                    lastWord: row.optional()),
                 node: node)
         }
     }

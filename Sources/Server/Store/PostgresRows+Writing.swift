@@ -120,6 +120,7 @@ extension StoreChange {
             ("local", dialog.local), ("remote", dialog.remote), ("cseq", String(dialog.sequence)),
             ("routes", dialog.routes.joined(separator: "\n")), ("target", dialog.target), ("is_secure", text(dialog.isSecure)),
             ("transport", dialog.transport), ("address", dialog.address), ("server_name", dialog.serverName), ("trunk", dialog.trunk),
+            ("last_word", dialog.lastWord),
         ]
     }
 

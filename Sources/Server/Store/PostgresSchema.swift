@@ -80,5 +80,8 @@ enum PostgresSchema {
             """,
             "ALTER TABLE dialog ADD COLUMN trunk text",
         ],
+        [
+            "ALTER TABLE dialog ADD COLUMN last_word text"
+        ],
     ]
 }

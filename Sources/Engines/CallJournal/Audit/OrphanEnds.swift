@@ -10,8 +10,8 @@ public struct OrphanEnds: Sendable {
         public let callID: Text
         /// The name of the gateway that had the call.
         public let node: Text
-        /// The answer to the BYE.
-        public let status: Int64
+        /// The answer to the BYE or CANCEL; nil where the caller was refused.
+        public let status: Int64?
     }
 
     private var ends: [CallUUID: End] = [:]
@@ -27,7 +27,7 @@ public struct OrphanEnds: Sendable {
         switch event.kind {
         case .callOrphanEnded:
             guard let call = details.uuid(.with), let callID = details.text(.callid), let node = details.text(.node) else { return }
-            ends[call] = End(callID: callID.detached, node: node.detached, status: details.number(.status) ?? 0)
+            ends[call] = End(callID: callID.detached, node: node.detached, status: details.number(.status))
         case .callEnded: if let call = event.call { callIDs[call] = nil }
         case .sipReceived where isInvite(details), .sipSent where isInvite(details), .inviteReceived:
             if let call = event.call, let callID = details.text(.callid) { callIDs[call, default: []].insert(callID.detached) }

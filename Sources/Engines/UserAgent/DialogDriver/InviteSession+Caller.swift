@@ -184,9 +184,7 @@ extension InviteSession {
     private func cancel(_ transaction: ClientTransaction, _ reasons: [Reason], at now: Instant) {
         // A peer that has closed its side of a connection reads no CANCEL from it, long before we are told of the connection's end.
         if agent.living(transaction.flow) != transaction.flow { transaction.lost(transaction.flow.connection) }
-        var cancel = UserAgent.sibling(of: transaction.request, method: .cancel, to: transaction.request.to)
-        cancel.add(reasons)
-        agent.transact(Boxed(cancel), over: transaction.flow, session: self, at: now) { _, _ in }
+        agent.transact(Boxed(transaction.cancellation(reasons)), over: transaction.flow, session: self, at: now) { _, _ in }
         agent.limit(transaction, to: now + agent.configuration.timers.timeout)
     }
 

@@ -124,6 +124,24 @@ public final class InviteSession {
 }
 
 extension InviteSession {
+    /// What would end the call now; nil once it was answered or has ended.
+    /// - Parameter reasons: headers of it (RFC 3326).
+    public func lastWord(reasons: [Reason]) -> LastWord? {
+        guard state == .inviting else { return nil }
+        switch role {
+        case .caller:
+            guard let transaction = caller.invitation?.transaction else { return nil }
+            return LastWord(message: transaction.cancellation(reasons).serialized(), flow: transaction.flow)
+        case .callee:
+            guard let transaction = callee.transaction, let request = transaction.request else { return nil }
+            var refusal = Message.response(to: request, status: 503, reason: nil, toTag: transaction.toTag, contact: nil)
+            refusal.add(reasons)
+            return LastWord(message: refusal.serialized(), flow: transaction.responseFlow)
+        }
+    }
+}
+
+extension InviteSession {
     func emit(_ event: SessionEvent, at now: Instant) { delegate?.session(self, did: event, at: now) }
 
     func trace(_ direction: SessionEvent.Direction, _ message: Message, retransmission: Bool, at now: Instant) {

@@ -198,3 +198,34 @@ extension UserAgent {
         }
     }
 }
+
+extension UserAgent {
+    /// Sends what another user agent has left to be sent.
+    ///
+    /// A refusal is sent three times where it may be lost: its ACK goes to the one that had the call.
+    /// - Parameter completion: gets the final status of a CANCEL, as that of `options`; nil at once for a refusal, and nothing where the
+    ///   message is neither.
+    public func send(_ word: LastWord, at now: Instant, completion: @escaping (Int?, Instant) -> Void) {
+        guard let message = try? Message(parsing: word.message) else { return }
+        if message.status != nil {
+            repeatRefusal(word, after: [configuration.timers.t1, configuration.timers.t1 * 2], at: now)
+            return completion(nil, now)
+        }
+        guard message.method == .cancel else { return }
+        transact(Boxed(message), bytes: word.message, over: word.flow, session: nil, at: now) { outcome, now in
+            switch outcome {
+            case .response(let response, _): if let status = response.status, status >= 200 { completion(status, now) }
+            case .timedOut: completion(408, now)
+            case .transportFailed: completion(503, now)
+            case .terminated: break
+            }
+        }
+    }
+
+    private func repeatRefusal(_ word: LastWord, after intervals: [Duration], at now: Instant) {
+        network.send(word.message, over: word.flow)
+        guard let next = intervals.first, !word.flow.transport.isReliable else { return }
+        let alarm = Alarm { [unowned self] now in repeatRefusal(word, after: Array(intervals.dropFirst()), at: now) }
+        alarms.set(alarm, to: now + next)
+    }
+}

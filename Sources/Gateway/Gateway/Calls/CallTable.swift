@@ -30,6 +30,9 @@ final class CallTable {
     /// Media totals of closed legs.
     private(set) var mediaTotals = MediaTotals()
 
+    /// Hears of each leg that is forgotten.
+    var onWithdrawal: (Leg) -> Void = { _ in }
+
     /// - Parameter limit: the most legs at a time.
     init(_ lines: LineTable, turn: EventTime, limit: Int) { (self.lines, self.turn, self.limit) = (lines, turn, limit) }
 
@@ -92,6 +95,7 @@ final class CallTable {
             callOfAttempt.remove(at: index)
         }
         leg.call.enter(.ended)
+        onWithdrawal(leg)
         if let session = leg.session { endedDialogs.add(session, at: turn.now) }
         if !leg.isSignallingOver { lingering.append(leg) }
     }

@@ -3,7 +3,8 @@ import Primitives
 import SIP
 import UserAgent
 
-/// A dialog as gateways that share a database keep it for each other: texts, and all that a BYE in it needs.
+/// A dialog as gateways that share a database keep it for each other: texts, and all that a BYE in it needs. Before the answer it is what
+/// ends the call.
 public struct SavedDialog: Sendable, Equatable {
     /// The call that it is the dialog of.
     public var call: UUID
@@ -28,15 +29,19 @@ public struct SavedDialog: Sendable, Equatable {
     public var address: String, serverName: String
     /// The number of the line whose trunk the far end is; nil: it is none.
     public var trunk: String?
+    /// Before the answer, the message that ends the call: a CANCEL or a refusal. There is no dialog for a BYE then: the fields from `local`
+    /// to `isSecure` say no more than whom the call is with. Nil: the call was answered.
+    public var lastWord: String?
 
     public init(
         call: UUID, line: String, peer: UUID?, callID: String, local: String, remote: String, sequence: UInt32, routes: [String],
-        target: String, isSecure: Bool, transport: String, address: String, serverName: String, trunk: String? = nil
+        target: String, isSecure: Bool, transport: String, address: String, serverName: String, trunk: String? = nil,
+        lastWord: String? = nil
     ) {
         (self.call, self.line, self.peer, self.callID) = (call, line, peer, callID)
         (self.local, self.remote, self.sequence, self.routes) = (local, remote, sequence, routes)
         (self.target, self.isSecure, self.transport) = (target, isSecure, transport)
-        (self.address, self.serverName, self.trunk) = (address, serverName, trunk)
+        (self.address, self.serverName, self.trunk, self.lastWord) = (address, serverName, trunk, lastWord)
     }
 }
 
@@ -44,8 +49,27 @@ extension SavedDialog {
     /// Requests of which other gateways do not know that may have been sent in a dialog since its row was written.
     static let unknownRequests: UInt32 = 1_000
 
-    /// Nil where the call has no dialog yet.
+    /// Nil where the call is between its answer and the dialog, or over.
     init?(_ leg: Leg, peer: UUID?) {
+        switch leg.state {
+        case .connected: self.init(confirmed: leg, peer: peer)
+        case .ended: return nil
+        default: self.init(unanswered: leg, peer: peer)
+        }
+    }
+
+    private init?(unanswered leg: Leg, peer: UUID?) {
+        guard let session = leg.session, let word = session.lastWord(reasons: EndCause.gatewayLost.reasons) else { return nil }
+        let request = session.request, farEnd = session.dialog?.remoteTarget ?? request.requestURI
+        self.init(
+            call: leg.uuid, line: leg.line.configuration.number.description, peer: peer, callID: request.callID.description, local: "",
+            remote: "", sequence: 0, routes: [], target: farEnd?.text.description ?? "", isSecure: false,
+            transport: word.flow.transport.text.description, address: word.flow.remote.description,
+            serverName: word.flow.peer.description, trunk: leg.trunk?.line.description,
+            lastWord: String(decoding: word.message, as: UTF8.self))
+    }
+
+    private init?(confirmed leg: Leg, peer: UUID?) {
         guard let session = leg.session, let dialog = session.dialog else { return nil }
         let flow = session.flow
         self.init(
@@ -56,16 +80,22 @@ extension SavedDialog {
             trunk: leg.trunk?.line.description)
     }
 
-    /// The dialog as another gateway can go on with it, and the server that messages went to; nil for what cannot be read.
-    func restored() -> (dialog: Dialog, server: ServerPool.Member)? {
-        guard let local = try? NameAddress(parsing: Text(local)), let remote = try? NameAddress(parsing: Text(remote)),
-            let target = try? URI(parsing: Text(target)), let transport = Transport(text: Text(transport)),
+    /// The far end of the way that messages took; nil for what cannot be read.
+    var server: ServerPool.Member? {
+        guard let transport = Transport(text: Text(transport)),
             let address = SocketAddress(address, defaultPort: transport.standardPort)
         else { return nil }
-        let dialog = Dialog(
+        return ServerPool.Member(.init(transport, address), name: Text(serverName))
+    }
+
+    /// The dialog as another gateway can go on with it; nil for what cannot be read.
+    func restored() -> Dialog? {
+        guard let local = try? NameAddress(parsing: Text(local)), let remote = try? NameAddress(parsing: Text(remote)),
+            let target = try? URI(parsing: Text(target))
+        else { return nil }
+        return Dialog(
             callID: Text(callID), local: local, remote: remote, routeSet: routes.compactMap { try? NameAddress(parsing: Text($0)) },
             remoteTarget: target, localSequence: min(sequence, .max / 2 - Self.unknownRequests) + Self.unknownRequests, isSecure: isSecure)
-        return (dialog, ServerPool.Member(.init(transport, address), name: Text(serverName)))
     }
 }
 

@@ -11,19 +11,20 @@ final class SharedDialogs {
     private let userAgent: UserAgent
     private let listeners: Listeners
     private let trunks: Trunks
-    /// The rows that the store was given, of calls that are up.
+    /// The rows that the store was given, of calls that there are.
     private var rows: [UUID: SavedDialog] = [:]
-    /// Legs whose dialogs were made or have moved in the input that is worked off.
+    /// Legs whose rows may be new or others in the input that is worked off.
     private var moved: [Leg] = []
 
     init(_ context: GatewayContext, _ table: CallTable, _ userAgent: UserAgent, _ listeners: Listeners, _ trunks: Trunks) {
         (self.context, self.table, self.userAgent) = (context, table, userAgent)
         (self.listeners, self.trunks) = (listeners, trunks)
+        table.onWithdrawal = { [unowned self] leg in forget(leg) }
     }
 
     // MARK: Dialogs of this gateway
 
-    /// An INVITE or UPDATE of the leg has had a 2xx: its dialog is there, or its target may be another.
+    /// A message of the leg may have changed what its row says.
     func note(_ leg: Leg) {
         if context.sharesCalls { moved.append(leg) }
     }
@@ -31,7 +32,7 @@ final class SharedDialogs {
     /// Gives the store the rows that are new, or different.
     func settle() {
         guard !moved.isEmpty else { return }
-        for leg in moved where leg.state == .connected {
+        for leg in moved {
             guard let row = SavedDialog(leg, peer: table.peer(of: leg)?.uuid), rows[leg.uuid] != row else { continue }
             rows[leg.uuid] = row
             context.store?.keep(.dialog(row))
@@ -39,17 +40,19 @@ final class SharedDialogs {
         moved.removeAll(keepingCapacity: true)
     }
 
-    /// The call is over.
-    func forget(_ leg: Leg) {
+    private func forget(_ leg: Leg) {
         if rows.removeValue(forKey: leg.uuid) != nil { context.store?.keep(.noDialog(leg.uuid)) }
     }
 
     // MARK: Dialogs of others
 
     func end(_ orphan: OrphanedDialog) {
-        guard let (dialog, server) = orphan.dialog.restored(), let flow = listeners.flow(to: server) else {
-            return ended(orphan, 503, at: context.now)
+        guard let flow = orphan.dialog.server.flatMap(listeners.flow(to:)) else { return ended(orphan, 503, at: context.now) }
+        if let word = orphan.dialog.lastWord {
+            let word = LastWord(message: Array(word.utf8), flow: flow)
+            return userAgent.send(word, at: context.now) { [unowned self] status, now in ended(orphan, status, at: now) }
         }
+        guard let dialog = orphan.dialog.restored() else { return ended(orphan, 503, at: context.now) }
         let credentials = orphan.dialog.trunk.flatMap(credentials)
         userAgent.bye(in: dialog, over: flow, reasons: EndCause.gatewayLost.reasons, credentials: credentials, at: context.now) {
             [unowned self] status, _, now in
@@ -60,22 +63,22 @@ final class SharedDialogs {
     /// For a trunk that asks who ends its call.
     private func credentials(ofTrunk number: String) -> Credentials? { trunks.all.first { $0.line.description == number }?.credentials }
 
-    private func ended(_ orphan: OrphanedDialog, _ status: Int, at now: Instant) {
+    /// - Parameter status: nil where the caller was refused.
+    private func ended(_ orphan: OrphanedDialog, _ status: Int?, at now: Instant) {
         let dialog = orphan.dialog
-        context.journal.record(
-            .callOrphanEnded, line: Text(dialog.line), at: now,
-            [
-                .callid: .init(dialog.callID), .with: .uuid(CallUUID(dialog.call)), .node: .init(orphan.node),
-                .remote: .init(dialog.target), .status: .init(status),
-            ])
+        var details: JournalEvent.Details = [
+            .callid: .init(dialog.callID), .with: .uuid(CallUUID(dialog.call)), .node: .init(orphan.node), .remote: .init(dialog.target),
+        ]
+        if let status { details[.status] = .init(status) }
+        context.journal.record(.callOrphanEnded, line: Text(dialog.line), at: now, details)
         context.store?.keep(.noDialog(dialog.call))
     }
 }
 
 extension Message {
-    /// Whether it makes a dialog, or may move its target.
+    /// Whether it begins or answers a call, or may move the target of its dialog.
     var movesDialog: Bool {
-        guard let status, (200..<300).contains(status) else { return false }
-        return method == .invite || method == .update
+        guard let status else { return method == .invite && to.tag == nil }
+        return status < 300 && (method == .invite || method == .update)
     }
 }

@@ -44,8 +44,9 @@ struct AuditCommand: ExplainedCommand {
                 text = "events are missing between \(gap.earlierRun.position(after)) and \(gap.run.position(before))"
             }
         }
-        /// A call whose gateway died: the Call-ID, the name of the gateway, and the answer to the BYE that another one has sent.
-        struct Orphan: Encodable { var call: String, callID: String, node: String, status: Int64 }
+        /// A call whose gateway died: the Call-ID, the name of the gateway, and the answer to the BYE or CANCEL that another one has sent;
+        /// without one the caller was refused.
+        struct Orphan: Encodable { var call: String, callID: String, node: String, status: Int64? }
         var events = 0, calls = 0
         /// With those that began where events are missing, as far as the journal tells.
         var callsAtLeast = 0
@@ -106,7 +107,8 @@ struct AuditCommand: ExplainedCommand {
             + report.violations.map { "violation   \($0.rule)  event \($0.run).\($0.event)  call \($0.call ?? "-")  \($0.text)" }
             + report.advice.map { "advice      \($0.rule)  event \($0.run).\($0.event)  call \($0.call ?? "-")  \($0.text)" }
             + report.orphanedCalls.map {
-                "note        call \($0.call) was up when the gateway '\($0.node)' died, and another ended it: \($0.status) to its BYE"
+                "note        call \($0.call) was not over when the gateway '\($0.node)' died, and another ended it: "
+                    + ($0.status.map { "\($0) to its BYE or CANCEL" } ?? "the caller was refused")
             }
             + report.unfinishedCalls.map { "unfinished  call \($0) was up where its journal ends or has a gap" }
             + report.gapPlaces.map { "gap         \($0.text)" }
