@@ -19,8 +19,10 @@ extension Talks {
 
         // MARK: WebRTC
 
-        private func webRTC(_ gateway: Gateway, _ codec: String, calls number: String? = nil) throws -> WebRTCPhone {
-            let call = number.map { (number: $0, seconds: 4.0) }
+        private func webRTC(_ gateway: Gateway, _ codec: String, calls number: String? = nil, lasting seconds: Double = 4) throws
+            -> WebRTCPhone
+        {
+            let call = number.map { (number: $0, seconds: seconds) }
             return try WebRTCPhone.start(
                 .init(user: "1003", codec: codec, port: gateway.clientPort(0), source: gateway.folder.file("first.wav"), call: call),
                 at: gateway)
@@ -29,7 +31,8 @@ extension Talks {
         @Test func `WebRTC hears its echo over one port`() async throws {
             let gateway = try await gateway()
             let said = try await gateway.speech()
-            let phone = try webRTC(gateway, "opus", calls: "9196")
+            // Long enough for a machine on which a look at its sockets takes a while.
+            let phone = try webRTC(gateway, "opus", calls: "9196", lasting: 10)
             try await phone.program.line(containing: "HEARD 1")
             #expect(gateway.mediaSockets.count == 1)
             try await phone.waitUntilEnded()
