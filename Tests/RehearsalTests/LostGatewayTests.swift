@@ -218,11 +218,13 @@ import UserAgent
         let device = try #require(rows.of(call.device))
         var broken = try #require(rows.of(call.caller))
         broken.target = "nowhere"
+        var unanswered = broken
+        unanswered.lastWord = "neither a CANCEL nor a refusal"
         let survivor = start()
-        survivor.gateway.end(orphans([device, broken]), at: survivor.world.now)
-        #expect(survivor.events(.callOrphanEnded).map { $0.details.number(.status) } == [503])
+        survivor.gateway.end(orphans([device, broken, unanswered]), at: survivor.world.now)
+        #expect(survivor.events(.callOrphanEnded).map { $0.details.number(.status) } == [503, 503])
         survivor.run(seconds: 40)
-        #expect(survivor.events(.callOrphanEnded).map { $0.details.number(.status) } == [503, 408])
+        #expect(survivor.events(.callOrphanEnded).map { $0.details.number(.status) } == [503, 503, 408])
         #expect(rows.all.isEmpty)
         survivor.expectQuiet()
     }

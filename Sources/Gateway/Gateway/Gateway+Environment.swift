@@ -71,3 +71,33 @@ extension Gateway {
         }
     }
 }
+
+// Parts that are made of the configuration and the environment alone.
+extension Gateway {
+    static func makeAgent(
+        _ configuration: GatewayConfiguration, _ environment: Environment, _ listeners: Listeners, _ addresses: AdvertisedAddresses
+    ) -> UserAgent {
+        var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
+        agent.product = configuration.product
+        if listeners.transports.contains(.tcp) { agent.longestDatagram = configuration.limits.longestDatagram }
+        agent.hasTLS = listeners.transports.contains(where: \.isSecure)
+        agent.allowedMethods += [.register, .refer, .notify, .message, .subscribe]
+        agent.eventPackages = [MessageSummary.event]
+        agent.supportedOptions = ["replaces", "path", "norefersub"]
+        (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
+        return UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
+    }
+
+    static func makeRegistrar(
+        _ configuration: GatewayConfiguration, _ environment: Environment, _ accounts: Accounts
+    ) -> Registrar {
+        var registrar = RegistrarConfiguration(domain: configuration.domain)
+        (registrar.algorithms, registrar.guesses) = (configuration.access.digests, configuration.access.guesses)
+        (registrar.keepAlive, registrar.asksAll) = (configuration.devices.keepAlive, configuration.devices.asksAll)
+        registrar.forgetsSilent = configuration.limits.dropsDeadContacts
+        registrar.sharedNonces = configuration.access.nonceSecret.map {
+            SharedNonces(secret: $0, epoch: UInt64(max(0, environment.epoch.timeIntervalSince1970) * 1e9))
+        }
+        return Registrar(configuration: registrar, accounts: accounts, random: environment.random, hash: environment.hash)
+    }
+}

@@ -37,7 +37,7 @@ final class VirtualNetwork: SignallingNetwork {
     private var inhabitants: [SocketAddress: [any Inhabitant]] = [:]
     /// Addresses at which nobody is any more, and the network says so (ICMP).
     private var deserted: Set<SocketAddress> = []
-    /// What has arrived at processes that stand still, in its order.
+    /// Messages and failures that have arrived at processes that stand still, in their order.
     private var held: [SocketAddress: [(arrived: Instant, read: () -> Void)]] = [:]
     private var connections: [UInt64: Connection] = [:]
     private var lastConnection: UInt64 = 0

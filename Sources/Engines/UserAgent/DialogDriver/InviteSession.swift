@@ -124,8 +124,8 @@ public final class InviteSession {
 }
 
 extension InviteSession {
-    /// What would end the call now; nil once it was answered or has ended.
-    /// - Parameter reasons: headers of it (RFC 3326).
+    /// The message that would end the call now; nil once it was answered or has ended.
+    /// - Parameter reasons: its Reason headers (RFC 3326).
     public func lastWord(reasons: [Reason]) -> LastWord? {
         guard state == .inviting else { return nil }
         switch role {

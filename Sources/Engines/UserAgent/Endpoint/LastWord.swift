@@ -1,9 +1,9 @@
 import Primitives
 import SIP
 
-/// What ends a call before its answer, and the way that it takes: the CANCEL of our INVITE, or the refusal of theirs.
+/// The message that ends a call before its answer, and its way: the CANCEL of our INVITE, or the refusal of theirs.
 ///
-/// It is whole: another user agent can send it when the one that has the call has died.
+/// The message is whole: another user agent can send it when the one that has the call has died.
 public struct LastWord: Sendable, Equatable {
     /// One message, as it is sent.
     public var message: [UInt8]

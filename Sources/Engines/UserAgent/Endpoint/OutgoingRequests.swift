@@ -187,15 +187,7 @@ extension UserAgent {
             return sequence
         }
         (exchange.otherHops, exchange.onHop) = hops
-        exchange.start(at: now) { outcome, now in
-            switch outcome {
-            case .response(let response, _):
-                if let status = response.status, status >= 200 { completion(status, response, now) }
-            case .timedOut: completion(408, nil, now)
-            case .transportFailed: completion(503, nil, now)
-            case .terminated: break
-            }
-        }
+        exchange.start(at: now, handler: Self.finalStatus(to: completion))
     }
 }
 
@@ -203,20 +195,27 @@ extension UserAgent {
     /// Sends what another user agent has left to be sent.
     ///
     /// A refusal is sent three times where it may be lost: its ACK goes to the one that had the call.
-    /// - Parameter completion: gets the final status of a CANCEL, as that of `options`; nil at once for a refusal, and nothing where the
-    ///   message is neither.
+    /// - Parameter completion: gets the final status of a CANCEL, as that of `options`; nil at once for a refusal; 503 where the message is
+    ///   neither.
     public func send(_ word: LastWord, at now: Instant, completion: @escaping (Int?, Instant) -> Void) {
-        guard let message = try? Message(parsing: word.message) else { return }
+        guard let message = try? Message(parsing: word.message) else { return completion(503, now) }
         if message.status != nil {
             repeatRefusal(word, after: [configuration.timers.t1, configuration.timers.t1 * 2], at: now)
             return completion(nil, now)
         }
-        guard message.method == .cancel else { return }
-        transact(Boxed(message), bytes: word.message, over: word.flow, session: nil, at: now) { outcome, now in
+        guard message.method == .cancel else { return completion(503, now) }
+        transact(
+            Boxed(message), bytes: word.message, over: word.flow, session: nil, at: now,
+            handler: Self.finalStatus(to: { status, _, now in completion(status, now) }))
+    }
+
+    /// The final status of a request and its answer: 408 where none came, 503 where it could not be sent.
+    private static func finalStatus(to completion: @escaping (Int, Message?, Instant) -> Void) -> (ClientOutcome, Instant) -> Void {
+        { outcome, now in
             switch outcome {
-            case .response(let response, _): if let status = response.status, status >= 200 { completion(status, now) }
-            case .timedOut: completion(408, now)
-            case .transportFailed: completion(503, now)
+            case .response(let response, _): if let status = response.status, status >= 200 { completion(status, response, now) }
+            case .timedOut: completion(408, nil, now)
+            case .transportFailed: completion(503, nil, now)
             case .terminated: break
             }
         }

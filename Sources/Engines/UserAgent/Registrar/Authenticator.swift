@@ -31,7 +31,7 @@ public struct WrongPassword: Hashable, Sendable {
     public enum Excess: Hashable, Sendable { case none, first, further }
 }
 
-/// What gateways have in common that take each other's nonces.
+/// The secret of gateways that take each other's nonces, and the time here.
 public struct SharedNonces: Hashable, Sendable {
     /// Known to these gateways alone.
     public var secret: [UInt8]
@@ -77,7 +77,7 @@ public final class Authenticator {
     public var onWrongPassword: ((WrongPassword, Instant) -> Void)?
 
     /// - Parameters:
-    ///   - shared: what makes nonces of other authenticators good here; nil: none are.
+    ///   - shared: the secret of other authenticators, whose nonces are good here; nil: none are.
     ///   - random: makes the secret of the nonces; from the operating system in a running server.
     public init(
         configuration: DigestServer.Configuration, accounts: any AccountDirectory, limits: GuessLimits = GuessLimits(),

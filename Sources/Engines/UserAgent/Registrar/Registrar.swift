@@ -15,7 +15,7 @@ public struct RegistrarConfiguration: Sendable {
     /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
     public var users: Int
     public var guesses = GuessLimits()
-    /// What makes the nonces of other gateways good here; nil: none are.
+    /// The secret of other gateways, whose nonces are good here; nil: none are.
     public var sharedNonces: SharedNonces?
     /// The interval at which devices are asked whether they are there; nil: never.
     public var keepAlive: Duration? = .seconds(25)

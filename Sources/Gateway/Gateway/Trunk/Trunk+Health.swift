@@ -21,9 +21,7 @@ extension Trunk {
     }
 
     /// None of its servers has answered the last check.
-    private var isSilent: Bool {
-        pool.members.allSatisfy { silent.contains("\($0.server.transport):\($0.server.address)") }
-    }
+    private var isSilent: Bool { pool.members.allSatisfy { silent.contains($0.serverName) } }
 
     /// Any answer but 503 says that somebody is there.
     private func checked(_ flow: Flow, _ status: Int, _ response: Message?, at now: Instant) {

@@ -92,8 +92,8 @@ extension Trunk {
 
     /// Servers that do not answer the gateway that checks them are asked last, until they answer it, or a call of ours.
     func noteSilent(_ names: [String], before: [String]) {
-        for server in pool.members.map(\.server) {
-            let name = "\(server.transport):\(server.address)"
+        for member in pool.members {
+            let server = member.server, name = member.serverName
             if names.contains(name), !before.contains(name) {
                 pool.failed(server.address, server.transport, until: .distantFuture)
             } else if before.contains(name), !names.contains(name) {
@@ -105,7 +105,7 @@ extension Trunk {
     /// Tells the others that share the store, where it is different.
     func tellOthers() {
         guard isHeld, lease != nil, !isLeaving else { return }
-        let silent = pool.members.map { "\($0.server.transport):\($0.server.address)" }.filter(silent.contains)
+        let silent = pool.members.map(\.serverName).filter(silent.contains)
         let state = TrunkState(
             isRegistered: registration?.isRegistered == true, status: registrationStatus, routes: serviceRoutes.map(\.description),
             silent: silent)

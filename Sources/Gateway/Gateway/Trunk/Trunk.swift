@@ -87,7 +87,7 @@ final class Trunk {
     /// Takes the registration back, and looks for servers no more.
     func leave(at now: Instant) {
         isLeaving = true
-        (keeper, nextHealth, predecessor) = (nil, nil, nil)
+        (keeper, nextHealth, predecessor, reach) = (nil, nil, nil, .fine)
         for index in locations.indices { locations[index].due = nil }
         unregister(at: now)
     }
@@ -187,7 +187,7 @@ final class Trunk {
         pool.set(locations.flatMap(Self.members))
         if let lease, !isHeld { noteSilent(lease.state.silent, before: []) }
         guard !locations[index].servers.isEmpty else { return write(.unresolved, at: now, [.text: .init(locations[index].target.host)]) }
-        write(.resolved, at: now, [.text: .init(pool.members.map { "\($0.server.transport):\($0.server.address)" }.joined(separator: " "))])
+        write(.resolved, at: now, [.text: .init(pool.members.map(\.serverName).joined(separator: " "))])
         if registration == nil { register(at: now) }
     }
 

@@ -35,6 +35,11 @@ extension TrunkConfiguration {
     var isLeased: Bool { !isOfEachNode && (registration != nil || health != nil) }
 }
 
+extension ServerPool.Member {
+    /// The server in the state of a trunk.
+    var serverName: String { "\(server.transport):\(server.address)" }
+}
+
 extension Flow {
     /// The far end in the state of a trunk.
     var serverName: String { "\(transport):\(remote)" }

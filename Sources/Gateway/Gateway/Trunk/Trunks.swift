@@ -13,9 +13,6 @@ final class Trunks {
     private var leaving: [Trunk] = []
     /// Leases of the store, by the numbers of lines.
     private var leases: [String: TrunkLease] = [:]
-    private var isLeaving = false
-    /// The lines whose leases are asked for.
-    private var wanted: [String] = []
 
     init(_ context: GatewayContext, _ lines: LineTable, _ surroundings: Trunk.Surroundings) {
         (self.context, self.lines, self.surroundings) = (context, lines, surroundings)
@@ -44,8 +41,7 @@ final class Trunks {
 
     private func contend() {
         guard context.leasesTrunks else { return }
-        wanted = all.filter(\.isWanted).map(\.line.description)
-        context.store?.contend(for: wanted)
+        context.store?.contend(for: all.filter(\.isWanted).map(\.line.description))
     }
 
     /// - Returns: those that are new, and whose place they take.
@@ -90,7 +86,6 @@ final class Trunks {
 
     /// Takes the registrations back; other gateways may make theirs.
     func leave() {
-        isLeaving = true
         for trunk in all { trunk.leave(at: context.now) }
         if context.leasesTrunks { context.store?.contend(for: []) }
     }
@@ -98,8 +93,13 @@ final class Trunks {
     var deadline: Instant? { all.compactMap(\.deadline).min() }
 
     func advance(to now: Instant) {
-        for trunk in all where trunk.deadline.map({ $0 <= now }) == true { trunk.advance(to: context.now) }
-        if context.leasesTrunks, !isLeaving, wanted != all.filter(\.isWanted).map(\.line.description) { contend() }
+        var changes = false
+        for trunk in all where trunk.deadline.map({ $0 <= now }) == true {
+            let wasWanted = trunk.isWanted
+            trunk.advance(to: context.now)
+            if trunk.isWanted != wasWanted { changes = true }
+        }
+        if changes { contend() }
     }
 
     /// Nothing is heard over the flow any more.

@@ -33,7 +33,7 @@ public struct DigestServer: Sendable {
         }
     }
 
-    /// What nonces that several servers take have in them.
+    /// The number and the time in the nonces of a server, where several take each other's.
     public struct Numbering: Hashable, Sendable {
         /// The number of the first nonce; two servers with the same secret have no number in common.
         public var first: UInt64
