@@ -72,13 +72,19 @@ import UserAgent
     }
 
     @Test func `a call has the fields of its schema`() throws {
-        let full = CallBody(try Self.call(isFull: true), with: [CallUUID(UUID())])
+        var full = CallBody(try Self.call(isFull: true), with: [CallUUID(UUID())])
+        full.node = "gateway-1"
         try Self.expect("Call", full: full, least: CallBody(try Self.call(isFull: false), with: []))
         try Self.expect("Heard", full: try #require(full.media), least: CallBody.Heard(received: 1, sent: 2))
-        try Self.expect("Calls", full: ControlAPI.Calls(position: "a.1", calls: []), least: ControlAPI.Calls(calls: []))
-        try Self.expect("Groups", full: ControlAPI.Groups(position: "a.1", groups: []), least: ControlAPI.Groups(groups: []))
+        try Self.expect("Calls", full: ControlAPI.Calls(position: "a.1", calls: [], nodes: []), least: ControlAPI.Calls(calls: []))
+        try Self.expect("Groups", full: ControlAPI.Groups(position: "a.1", groups: [], nodes: []), least: ControlAPI.Groups(groups: []))
         let group = ControlAPI.Groups.Group(line: "1001", isConference: false, calls: [])
-        try Self.expect("Group", full: group, least: group)
+        var shared = group
+        shared.node = "gateway-1"
+        try Self.expect("Group", full: shared, least: group)
+        let node = NodeBody(
+            node: "a", isUp: true, position: "a.1", error: "", version: "1", run: "a", started: "", calls: 0, readers: 0, isRunning: true)
+        try Self.expect("Node", full: node, least: NodeBody(node: "a", isUp: false))
     }
 
     @Test func `a line has the fields of its schema`() throws {
@@ -117,7 +123,8 @@ import UserAgent
 
     @Test func `server, problem and outcome have the fields of their schemas`() throws {
         let server = ControlAPI.Server(
-            version: "1", run: "a", position: "a.1", started: "", calls: 0, readers: 0, replays: 0, refusedReplays: 0, isRunning: true)
+            version: "1", run: "a", position: "a.1", started: "", calls: 0, readers: 0, replays: 0, refusedReplays: 0, isRunning: true,
+            nodes: [])
         try Self.expect(
             "Server", full: server,
             least: ControlAPI.Server(version: "1", calls: 0, readers: 0, replays: 0, refusedReplays: 0, isRunning: true))
@@ -156,10 +163,10 @@ import UserAgent
 
     @Test func `recordings, trunks, directories and registrations have the fields of their schemas`() throws {
         func recording(_ text: String?) -> RecordingBody {
-            RecordingBody(id: "", call: "", line: "", began: "", ended: text, cause: text, file: "", type: "", size: 1)
+            RecordingBody(id: "", call: "", line: "", began: "", ended: text, cause: text, file: "", type: "", size: 1, node: text)
         }
         try Self.expect("Recording", full: recording("x"), least: recording(nil))
-        try Self.expect("Recordings", full: RecordsAPI.Recordings(recordings: []), least: RecordsAPI.Recordings(recordings: []))
+        try Self.expect("Recordings", full: RecordsAPI.Recordings(recordings: [], nodes: []), least: RecordsAPI.Recordings(recordings: []))
         let server = TrunkSummary.Server(name: "a", address: anyLoopbackPort, transport: .udp, isDown: false)
         func trunk(_ name: Text?, _ status: Int?) -> TrunkBody {
             TrunkBody(

@@ -33,7 +33,7 @@ import UserAgent
         for line in [
             #"answers_total{status="200"} 2"#, #"answers_total{status="404"} 1"#, #"registrations_total{status="200"} 1"#,
             #"registrations_total{status="4xx"} 0"#, #"setup_seconds_bucket{le="0.25"} 1"#, #"setup_seconds_bucket{le="5.0"} 2"#,
-            "setup_seconds_count 2", #"build_info{version="9.9"} 1"#,
+            "setup_seconds_count 2", #"build_info{version="9.9",node=""} 1"#,
         ] {
             #expect(text.contains("\nhookswitch_\(line)\n"), "\(line)")
         }

@@ -164,10 +164,15 @@ import Workbench
     /// With a folder for what is written, and with the files that only the reader has.
     private static func filled(_ text: String, _ folder: SoundFolder) -> String {
         let certificates = root.appending(path: "Tests/Corpus/certificates").path
-        try? Data(String(repeating: "a", count: 32).utf8).write(to: URL(filePath: folder.path + "/nonce-secret"))
+        for secret in ["nonce-secret", "nodes-secret"] {
+            try? Data(String(repeating: "a", count: 32).utf8).write(to: URL(filePath: "\(folder.path)/\(secret)"))
+        }
         return text.replacing(" hello.opus", with: " \(folder.path)/hello.opus").replacing("recordings/", with: folder.path + "/")
             .replacing(" cert.pem", with: " \(certificates)/server.pem").replacing(" key.pem", with: " \(certificates)/leaf.key")
-            .replacing("./nonce-secret", with: folder.path + "/nonce-secret")
+            .replacing("./nonce-secret", with: folder.path + "/nonce-secret").replacing(
+                "./nodes-secret", with: folder.path + "/nodes-secret"
+            )
+            .replacing("./tokens.json", with: folder.path + "/tokens.json")
     }
 
     /// `key: value` and `{ … }`: of the file, of a line, or of what a line has.

@@ -29,10 +29,12 @@ extension HookswitchClient {
         /// The number of the line.
         public var line: String?
         public var data: [String: Value]
+        /// The gateway that told it, and its place in what that tells, where several answer as one.
+        public var node: String?, nodePosition: Position?
         /// All of it as it came.
         public private(set) var json = ""
 
-        private enum CodingKeys: CodingKey { case id, type, time, prev, call, line, data }
+        private enum CodingKeys: CodingKey { case id, type, time, prev, call, line, data, node, nodePosition }
 
         init(_ json: String) throws {
             self = try HookswitchClient.decode(Event.self, Data(json.utf8))

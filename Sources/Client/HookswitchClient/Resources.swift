@@ -43,6 +43,21 @@ extension HookswitchClient {
         /// The number of a cause of Q.850; nil where none is known.
         public var q850: Int?
         public var media: Media?
+        /// The gateway that has it, where several answer as one.
+        public var node: String?
+    }
+
+    /// One of the gateways that answer as one.
+    public struct Node: Codable, Hashable, Sendable {
+        public var node: String
+        /// It has answered.
+        public var isUp: Bool
+        /// Its own position.
+        public var position: Position?
+        /// The cause why its part is missing.
+        public var error: String?
+        /// Of the program, in the answer to ``HookswitchClient/server()`` alone; so are the calls that are up.
+        public var version: String?, calls: Int?
     }
 
     /// Calls, oldest first, as they were when the event at `position` had happened.
@@ -50,6 +65,8 @@ extension HookswitchClient {
         /// nil: the gateway has told nothing yet.
         public var position: Position?
         public var calls: [Call]
+        /// nil: the gateway answers for itself alone.
+        public var nodes: [Node]?
     }
 
     /// Conversations, as they were when the event at `position` had happened.
@@ -251,6 +268,8 @@ extension HookswitchClient {
         /// Readers of events.
         public var readers: Int
         public var isRunning: Bool
+        /// nil: the gateway answers for itself alone.
+        public var nodes: [Node]?
     }
 
     struct DoNotDisturb: Codable, Sendable { var on: Bool }

@@ -48,9 +48,12 @@ export function showCalls(place, page) {
     return cells.get(id).row;
   });
 
+  /** Its line, and the gateway that has it where there are several. */
+  const where = ({ line, node }) => (node ? `${line} · ${node}` : line);
+
   const suits = call => {
     const wanted = filter.value.trim().toLowerCase();
-    return wanted === "" || [call.line, ...ends(call), stateWords(call)].some(text => text.toLowerCase().includes(wanted));
+    return wanted === "" || [where(call), ...ends(call), stateWords(call)].some(text => text.toLowerCase().includes(wanted));
   };
 
   function row(call) {
@@ -60,7 +63,7 @@ export function showCalls(place, page) {
     const act = (key, rest, content = {}) => () => page.act(t(key), "POST", callPath(call.id, rest), { wait: "performed", ...content });
     cells.hold = page.button(t("hold"), "control", () => act(now().isOnHold ? "resume" : "hold", "/hold", { onHold: !now().isOnHold })());
     cells.row = el("tr", { "data-call": call.id },
-      cells.state, el("td", {}, foreign(call.line)),
+      cells.state, el("td", {}, foreign(where(call))),
       el("td", {}, el("a", { href: `#/call/${call.id}`, "aria-label": t("open", from) }, foreign(from))), el("td", {}, foreign(to)),
       cells.duration, cells.sound, cells.codec,
       el("td", { class: "acts" }, cells.hold, page.button(t("hangUp"), "control", act("hangUp", "/end"), { class: "danger" })));
@@ -88,7 +91,7 @@ export function showCalls(place, page) {
     endedBody.replaceChildren(...page.live.ended.filter(suits).slice(0, 50).map(call => {
       const [from, to] = ends(call), talked = call.connected ? (Date.parse(call.ended) - Date.parse(call.connected)) / 1_000 : null;
       return el("tr", { class: isBad(call, now) ? "bad" : null, "data-call": call.id },
-        el("td", {}, t("ended")), el("td", {}, foreign(call.line)),
+        el("td", {}, t("ended")), el("td", {}, foreign(where(call))),
         el("td", {}, el("a", { href: `#/call/${call.id}`, "aria-label": t("open", from) }, foreign(from))), el("td", {}, foreign(to)),
         el("td", { class: "number" }, talked === null ? "–" : age(talked)), el("td", {}, call.endReason ?? "–"),
         el("td", { class: "number" }, String(call.sipStatus ?? "–")), el("td", {}, soundWords(call)));

@@ -85,7 +85,7 @@ export class Live {
     if (this.events.length > 2 * mostEvents) this.events.splice(0, mostEvents);
     const call = event.call && this.calls.get(event.call);
     switch (event.type) {
-      case "server.started": return this.#socket.close(4000, "another run");
+      case "server.started": case "node.gap": case "node.back": return this.#socket.close(4000, "another run");
       case "call.incoming": case "call.started": if (!call) this.#meet(event); break;
       case "call.refused": case "call.filtered": this.#count("refused", event); break;
       case "call.connected": this.#count("connected", event); this.#change(call, { state: "connected", connected: event.time, flows: call?.flows ?? false }); break;
@@ -120,7 +120,7 @@ export class Live {
   /** A call begins. Its event tells little, so it is read; `news` is what events say meanwhile, for the answer may be older. */
   #meet(event) {
     const isOutgoing = event.type === "call.started";
-    const call = { id: event.call, line: event.line, isOutgoing, state: "ringing", began: event.time, groupedWith: [], news: {} };
+    const call = { id: event.call, line: event.line, node: event.node, isOutgoing, state: "ringing", began: event.time, groupedWith: [], news: {} };
     this.calls.set(call.id, call);
     this.#dirty.add(call.id);
     this.#want(call.id);

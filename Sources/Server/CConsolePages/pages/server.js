@@ -1,6 +1,6 @@
 // The server: what runs, how much it does, and what its owner may ask of it.
 import { gatewayNow, get } from "./api.js";
-import { el, setText, svg } from "./dom.js";
+import { el, foreign, setText, svg, table } from "./dom.js";
 import { age, date, t } from "./words.js";
 
 const shownSeconds = 120;
@@ -9,7 +9,9 @@ export function showServer(place, page) {
   const facts = el("dl", { class: "facts" });
   const chart = svg("svg", { viewBox: "0 0 600 160", class: "chart", role: "img", "aria-label": t("rates") });
   const now = el("p", { class: "legend" });
-  place.append(el("h1", {}, t("server")), facts,
+  const nodes = el("tbody"), nodesTable = table(t("gateways"), [t("name"), t("state"), t("version"), t("calls")], nodes);
+  nodesTable.hidden = true;
+  place.append(el("h1", {}, t("server")), facts, nodesTable,
     el("div", { class: "acts" },
       page.button(t("reload"), "admin", () => page.act(t("reload"), "POST", "/v1/server/reload")),
       page.button(t("drain"), "admin", () => { if (confirm(t("drainAsk"))) page.act(t("drain"), "POST", "/v1/server/drain"); }, { class: "danger" })),
@@ -23,8 +25,16 @@ export function showServer(place, page) {
       [t("duration"), server.started ? age((gatewayNow() - Date.parse(server.started)) / 1_000) : "–"],
       [t("calls"), String(server.calls)], [t("readers"), String(server.readers)],
     ];
+    if (server.nodes) drawNodes(server.nodes);
     facts.replaceChildren(...entries.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
     drawChart();
+  }
+
+  function drawNodes(all) {
+    nodesTable.hidden = false;
+    nodes.replaceChildren(...all.map(({ node, isUp, error, version, calls }) => el("tr", { class: isUp ? null : "bad" },
+      el("td", {}, foreign(node)), el("td", {}, isUp ? t("answers") : foreign(error)), el("td", {}, version ?? "–"),
+      el("td", { class: "number" }, String(calls ?? "–")))));
   }
 
   function drawChart() {

@@ -40,6 +40,7 @@ const table = {
   registration: ["Registration", "Registrierung"], servers: ["Servers", "Server"], down: ["down", "ausgefallen"],
   ofCalls: ["{0} of {1}", "{0} von {1}"], none: ["None.", "Keine."],
   version: ["Version", "Version"], run: ["Run", "Lauf"], started: ["Started", "Gestartet"], readers: ["Readers of events", "Leser"],
+  gateways: ["Gateways", "Gateways"], answers: ["answers", "antwortet"],
   rates: ["Connected, refused and ended calls a second", "Verbundene, abgelehnte und beendete Anrufe je Sekunde"],
   perSecond: ["a second", "je Sekunde"], refused: ["refused", "abgelehnt"],
   drain: ["Drain", "Leerlaufen lassen"], reload: ["Read the configuration again", "Konfiguration neu lesen"],

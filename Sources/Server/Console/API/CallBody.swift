@@ -26,6 +26,8 @@ struct CallBody: Encodable {
     var began: String, connected: String?, ended: String?
     var endReason: String?, endedBy: String?, q850: Int64?
     var media: Heard?
+    /// The gateway that has it, where several are asked.
+    var node: String?
 
     /// - Parameter others: of its conversation.
     init(_ call: CallState, with others: [CallUUID]) {

@@ -33,37 +33,76 @@ extension ControlAPI {
         filter.lines = ask.grant.lines
         // A browser that connects again says in this field where it was.
         let last = HTTPField.Name("Last-Event-ID").flatMap { ask.request.head.headerFields[$0] } ?? ask.request.target["after"]
-        let after = try last.map { last throws(Problem) in
-            guard let position = EventPosition(last) else { throw .badRequest("after: '\(last)' is no position, as 0123abcd.42") }
-            return position
-        }
+        let start = try last.map { last throws(Problem) in try begin(behind: last, ask) }
         guard !readers.isFull else { throw Problem(.serviceUnavailable, "tooManyReaders", "\(EventReaders.most) read events already") }
-        guard let after else { return tell(filter, from: .memory(after: nil, next: hub.nextNumber), ask, responder, upgrade, at: ask.now) }
+        let way = EventWay(ask: ask, upgrade: upgrade, merged: start?.merged)
+        guard let after = start?.own else {
+            return tell(filter, from: .memory(after: nil, next: hub.nextNumber), way, responder, at: ask.now)
+        }
         do throws(EventHub.Gone) {
             let next = try hub.number(behind: after)
-            tell(filter, from: .memory(after: after, next: next), ask, responder, upgrade, at: ask.now)
-        } catch { try replay(filter, after: after, orElse: error, ask, responder, upgrade) }
+            tell(filter, from: .memory(after: after, next: next), way, responder, at: ask.now)
+        } catch { try replay(filter, after: after, orElse: error, way, responder) }
     }
 
-    private func tell(
-        _ filter: EventFilter, from start: EventReader.Start, _ ask: HTTPAsk, _ responder: HTTPResponder, _ upgrade: WebSocketUpgrade?,
-        at now: Instant
-    ) {
-        readers.add(filter, from: start, at: now, mayListen: { [access] in access.holds(ask.grant, at: $0) }) { ended in
-            if let upgrade {
-                return responder.open(upgrade, limits: Self.socketLimits, at: now, receive: { _, _ in }, ended: ended).map { .socket($0) }
-            }
-            let stream = responder.stream(type: "text/event-stream", at: now, ended: ended)
-            // Proxies pass a head on with its first content.
-            stream?.send(Array("retry: 1000\n\n".utf8), at: now)
-            return stream.map { .stream($0) }
+    /// How a reader came, and what goes on to it.
+    struct EventWay: Sendable {
+        let ask: HTTPAsk
+        let upgrade: WebSocketUpgrade?
+        /// The place in the events of several gateways that it begins behind; nil: it said none.
+        let merged: MergedPosition?
+    }
+
+    /// Where a reader begins: in the events of several gateways, and in those of this one.
+    ///
+    /// - Throws: a problem where the text is no position of what is read.
+    private func begin(behind text: String, _ ask: HTTPAsk) throws(Problem) -> (merged: MergedPosition?, own: EventPosition?) {
+        guard let nodes = nodes(for: ask) else {
+            guard let own = EventPosition(text) else { throw .badRequest("after: '\(text)' is no position, as 0123abcd.42") }
+            return (nil, own)
         }
+        guard let merged = MergedPosition(text) else {
+            throw .badRequest(
+                "after: '\(text)' is no position in the events of all gateways, as gateway-1:0123abcd.42,gateway-2:89abcdef.7")
+        }
+        return (merged, merged[nodes.settings.own])
+    }
+
+    /// The other gateways, whose events the reader gets, too; nil: those of this one alone.
+    private func nodes(for ask: HTTPAsk) -> NodeDesk? {
+        ask.grant.holder == .node || ask.request.target["node"] != nil ? nil : nodes
+    }
+
+    private func tell(_ filter: EventFilter, from start: EventReader.Start, _ way: EventWay, _ responder: HTTPResponder, at now: Instant) {
+        let ask = way.ask
+        readers.add(filter, from: start, at: now, mayListen: { [access] in access.holds(ask.grant, at: $0) }) { ended in
+            guard let nodes = nodes(for: ask) else { return open(way, responder, at: now, ended: ended) }
+            var reader: MergedReader?
+            let outlet = open(way, responder, at: now) {
+                reader?.close()
+                ended()
+            }
+            guard let outlet else { return nil }
+            let merged = MergedReader(outlet, after: way.merged, own: way.merged?[nodes.settings.own] ?? hub.position, ask, nodes, at: now)
+            reader = merged
+            nodes.add(merged, at: now)
+            return .part(merged)
+        }
+    }
+
+    private func open(_ way: EventWay, _ responder: HTTPResponder, at now: Instant, ended: @escaping () -> Void) -> EventReader.Outlet? {
+        if let upgrade = way.upgrade {
+            return responder.open(upgrade, limits: Self.socketLimits, at: now, receive: { _, _ in }, ended: ended).map { .socket($0) }
+        }
+        let stream = responder.stream(type: "text/event-stream", at: now, ended: ended)
+        // Proxies pass a head on with its first content.
+        stream?.send(Array("retry: 1000\n\n".utf8), at: now)
+        return stream.map { .stream($0) }
     }
 
     /// Looks for the position in the journal's files, and begins there.
     private func replay(
-        _ filter: EventFilter, after: EventPosition, orElse gone: EventHub.Gone, _ ask: HTTPAsk, _ responder: HTTPResponder,
-        _ upgrade: WebSocketUpgrade?
+        _ filter: EventFilter, after: EventPosition, orElse gone: EventHub.Gone, _ way: EventWay, _ responder: HTTPResponder
     ) throws(Problem) {
         guard let archive = records.journal, !hub.isAhead(after) else { throw Problem(gone: gone.oldest) }
         guard readers.beginSearch() else { throw .tooManyReplays }
@@ -74,7 +113,7 @@ extension ControlAPI {
                 api.readers.endSearch()
                 switch found {
                 case .success(.success(let replay)):
-                    api.tell(filter, from: .journal(after: after, replay), ask, responder, upgrade, at: now)
+                    api.tell(filter, from: .journal(after: after, replay), way, responder, at: now)
                 case .success(.failure(let gone)): responder.reply(Problem(gone: gone.oldest).reply, at: now)
                 case .failure(let error): responder.reply(Problem(error).reply, at: now)
                 }

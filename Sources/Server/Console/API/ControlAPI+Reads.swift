@@ -8,6 +8,8 @@ extension ControlAPI {
     struct Calls: Encodable {
         var position: String?
         var calls: [CallBody]
+        /// The gateways that were asked, where they are several.
+        var nodes: [NodeBody]?
     }
 
     struct Groups: Encodable {
@@ -15,10 +17,13 @@ extension ControlAPI {
             var line: String
             var isConference: Bool
             var calls: [String]
+            /// The gateway that has it, where several are asked.
+            var node: String?
         }
 
         var position: String?
         var groups: [Group]
+        var nodes: [NodeBody]?
     }
 
     func addReads(to routes: inout HTTPRoutes) {

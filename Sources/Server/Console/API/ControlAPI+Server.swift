@@ -14,6 +14,8 @@ extension ControlAPI {
         /// Readers that get events from the journal's files, and those that were refused because there were as many as there may be.
         var replays: Int, refusedReplays: UInt64
         var isRunning: Bool
+        /// The gateways that it answers for, where they are several.
+        var nodes: [NodeBody]?
     }
 
     func addServer(to routes: inout HTTPRoutes) {

@@ -22,6 +22,8 @@ final class ControlAPI {
     var webhooks: (any WebhookControl)?
     /// nil: nobody said them.
     var settings: SettingsReport?
+    /// The other gateways that it answers for, too; nil: there are none.
+    var nodes: NodeDesk?
     let laneWaits = LaneWaits()
     let version: String
     /// Has work done on the API's lane. Any thread.
@@ -54,11 +56,12 @@ final class ControlAPI {
         hub.onProgress = { [unowned desk] in desk.advance(to: $0) }
     }
 
-    var deadline: Instant? { [desk.deadline, readers.deadline, lines.due, recents.due].compactMap(\.self).min() }
+    var deadline: Instant? { [desk.deadline, readers.deadline, lines.due, recents.due, nodes?.deadline].compactMap(\.self).min() }
 
     func advance(to now: Instant) {
         desk.advance(to: now)
         readers.advance(to: now)
+        nodes?.advance(to: now)
         fetchLines(at: now)
         fetchRecents(at: now)
     }
@@ -81,6 +84,7 @@ final class ControlAPI {
         RegistrationRoutes(api: self).add(to: &routes)
         HealthRoutes(api: self).add(to: &routes)
         SettingsRoutes(api: self).add(to: &routes)
+        if let nodes { routes.widen(NodeRoutes(desk: nodes).widened) }
         return routes
     }
 

@@ -21,18 +21,20 @@ public final class ControlServer: Sendable {
     ///   - tokens: of those who may ask over TCP; nil: there are none.
     ///   - origins: of pages besides its own that may open a WebSocket, as `https://console.example.test`.
     ///   - journal: the file whose end readers may go on in, before the gateway writes to it; nil: there is none.
+    ///   - nodes: the other gateways that it answers for, too; nil: there are none.
     ///   - phone: what the page of the telephone registers at.
     ///   - version: of the program.
     public init(
         path: String?, addresses: [SocketAddress], tls: TLSContexts? = nil, tokens: AccessTokenFile? = nil, origins: Set<String> = [],
-        journal: String? = nil, phone: PhoneServer = PhoneServer(domain: "localhost"), version: String
+        journal: String? = nil, nodes: NodeSettings? = nil, phone: PhoneServer = PhoneServer(domain: "localhost"), version: String
     ) throws(SocketError) {
         let endpoints =
             (path.map { [HTTPServer.Endpoint.local(path: $0)] } ?? []) + addresses.map { tls == nil ? .tcp($0) : .tls($0) }
         lane = try Lane(label: "control", isPatient: true) { lane, _ throws(SocketError) in
             try ControlHost(
-                endpoints, tls: tls, access: AccessControl(tokens, origins: OriginRule(others: origins)), phone: phone, version: version,
-                on: lane)
+                endpoints, tls: tls,
+                access: AccessControl(tokens, origins: OriginRule(others: origins), nodeSecret: nodes?.secret), nodes: nodes, phone: phone,
+                version: version, on: lane)
         }
         feed = EventFeed { [weak lane] delay in
             guard delay > .zero else { return lane?.post { host, now in host.drain(at: now) } ?? () }
@@ -67,6 +69,9 @@ public final class ControlServer: Sendable {
     /// The webhooks that it tells of.
     public func use(_ webhooks: any WebhookControl) { lane.post { host, _ in host.api.webhooks = webhooks } }
 
+    /// Other gateways that it answers for. Nothing changes where it was made without any settings of them.
+    public func use(_ nodes: [NodeSettings.Node]) { lane.post { host, _ in host.api.nodes?.use(nodes) } }
+
     /// Other certificates, for the connections that come.
     public func use(_ tls: TLSContexts) { lane.post { host, _ in host.server.tls = tls } }
 
@@ -88,11 +93,12 @@ final class ControlHost: LaneResident {
     var feed: EventFeed?
 
     init(
-        _ endpoints: [HTTPServer.Endpoint], tls: TLSContexts?, access: sending AccessControl, phone: PhoneServer, version: String,
-        on lane: Lane<ControlHost>
+        _ endpoints: [HTTPServer.Endpoint], tls: TLSContexts?, access: sending AccessControl, nodes: NodeSettings?, phone: PhoneServer,
+        version: String, on lane: Lane<ControlHost>
     ) throws(SocketError) {
         let api = ControlAPI(version: version, access: access) { [weak lane] work in lane?.post { host, now in work(host.api, now) } }
         self.api = api
+        api.nodes = nodes.map { NodeDesk($0, post: api.post, on: lane) }
         var routes = api.routes
         ConsoleRoutes.add(to: &routes, phone)
         server = try HTTPServer(

@@ -16,11 +16,16 @@ struct RecordingBody: Encodable, Sendable {
     var type: String
     /// Bytes.
     var size: Int
+    /// The gateway that has it, where several are asked.
+    var node: String?
 }
 
 // Files of sound that the journal tells of and that are still there. Those of lines that the token does not cover are not there.
 extension RecordsAPI {
-    struct Recordings: Encodable { var recordings: [RecordingBody] }
+    struct Recordings: Encodable {
+        var recordings: [RecordingBody]
+        var nodes: [NodeBody]?
+    }
     private static let usualRecordings = 100, mostRecordings = 1_000
 
     func addRecordings(to routes: inout HTTPRoutes) {

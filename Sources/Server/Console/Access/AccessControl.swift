@@ -43,6 +43,8 @@ final class AccessControl {
 
     private let file: AccessTokenFile?
     private let origins: OriginRule
+    /// The digest of the secret by which gateways know each other; nil: there are no others.
+    private let nodeSecret: String?
     let date: () -> Date
     private var tokens: [String: AccessToken] = [:]
     /// The version of the file that was read last.
@@ -57,25 +59,42 @@ final class AccessControl {
     /// - Parameters:
     ///   - file: nil: there are no tokens.
     ///   - origins: of pages that may ask.
+    ///   - nodeSecret: by which gateways know each other; nil: there are no others.
     ///   - date: the time by which tokens end.
-    init(_ file: AccessTokenFile?, origins: OriginRule = OriginRule(), date: @escaping () -> Date = { Date() }) {
+    init(
+        _ file: AccessTokenFile?, origins: OriginRule = OriginRule(), nodeSecret: String? = nil, date: @escaping () -> Date = { Date() }
+    ) {
         (self.file, self.origins, self.date) = (file, origins, date)
+        self.nodeSecret = nodeSecret.map { AccessToken.digest($0) }
     }
 
     func decide(_ ask: HTTPAsk) -> Decision {
         if ask.isLocal { return .granted(.everything) }
         look(at: ask.now)
         if let refusal = origins.refusal(ask) { return .refused(refusal) }
+        if let grant = grantOfNode(ask) { return Self.decide(ask, grant) }
         if ConsoleRoutes.isPage(ask.request) { return .granted(.nothing) }
         if let grant = grant(of: .machine) { return LoopbackRule.refusal(ask).map(Decision.refused) ?? .granted(grant) }
         if ask.request.target.segments == ["v1", "login"] { return .granted(.nothing) }
         switch credential(of: ask) {
-        case .granted(let grant):
-            guard let scope = AccessScope.needed(by: ask.request), !grant.scopes.contains(scope) else { return .granted(grant) }
-            return .refused(
-                Problem(.forbidden, "insufficientScope", "the token '\(grant.name ?? "")' has no scope '\(scope.rawValue)'").reply)
+        case .granted(let grant): return Self.decide(ask, grant)
         case let refusal: return refusal
         }
+    }
+
+    private static func decide(_ ask: HTTPAsk, _ grant: AccessGrant) -> Decision {
+        guard let scope = AccessScope.needed(by: ask.request), !grant.scopes.contains(scope) else { return .granted(grant) }
+        return .refused(
+            Problem(.forbidden, "insufficientScope", "the token '\(grant.name ?? "")' has no scope '\(scope.rawValue)'").reply)
+    }
+
+    /// The rights of a client of another gateway, which shows the secret; nil: it is no gateway that asks.
+    private func grantOfNode(_ ask: HTTPAsk) -> AccessGrant? {
+        let fields = ask.request.head.headerFields
+        guard let nodeSecret, let told = fields[AccessGrant.field], let field = fields[.authorization], field.utf8.count < 512,
+            field.lowercased().hasPrefix("bearer "), AccessToken.digest(field.dropFirst(7)) == nodeSecret
+        else { return nil }
+        return AccessGrant(told: told)
     }
 
     /// The proof that the client shows: a token, or in its place a ticket, or the cookie of its login.
@@ -114,6 +133,8 @@ final class AccessControl {
     private func grant(of holder: IssuedSecrets.Holder) -> AccessGrant? {
         switch holder {
         case .user: return .everything
+        // The gateway that has let the client in ends the request when the client may ask no longer.
+        case .node: return nodeSecret == nil ? nil : .everything
         case .machine:
             // A server without tokens is reached from this machine alone: another address is listened on with tokens alone.
             return tokens.isEmpty && version == nil ? AccessGrant(scopes: Set(AccessScope.allCases), holder: .machine) : nil

@@ -12,6 +12,8 @@ struct IssuedSecrets {
         case user
         /// A program of this machine, where there are no tokens.
         case machine
+        /// A client of another gateway, which has let it in.
+        case node
     }
 
     private struct Entry {

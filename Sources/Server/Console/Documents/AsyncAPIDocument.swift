@@ -28,6 +28,11 @@ enum AsyncAPIDocument {
         a CloudEvent 1.0.2 in structured mode, with the extension attributes `prev`, `call` and `line`. `prev` is the `id` of the event before \
         it in the same stream: a stream in which each `prev` is the last `id` is whole.
 
+        With the setting `api.nodes` the events are those of several gateways. `id` and `prev` are then positions in the events of all, and \
+        each has the attributes `node`, the gateway that told it, and `nodePosition`, its place there. Three types tell of the gateways \
+        themselves, and come whatever `types` says: `node.lost` (it does not answer), `node.back` (it does again; where `isWhole` of the \
+        data is "false" its events before this are missing) and `node.gap` (events of it are not kept any more).
+
         Over WebSocket (RFC 6455), with the subprotocol `\(ControlAPI.eventProtocol)` or none, each text message is such an event.
         """
 
@@ -56,7 +61,8 @@ enum AsyncAPIDocument {
             .always("specversion", .constant("1.0")),
             .always("id", OpenAPISchemas.position),
             .always("source", .text("`/hookswitch/` and the run", ["format": "uri-reference"])),
-            .always("type", .choice(EventType.allCases.map(\.rawValue), "what happened")),
+            .always(
+                "type", .choice(EventType.allCases.map(\.rawValue) + MergedReader.News.allCases.map(\.rawValue), "what happened")),
             .always("time", .time("when it happened")),
             .always("prev", .text("the `id` of the event before it in this stream; null at its beginning").orNull),
             .maybe("call", .uuid("the call that it is of")),

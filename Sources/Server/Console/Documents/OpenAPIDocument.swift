@@ -37,6 +37,9 @@ enum OpenAPIDocument {
         A request over the socket in the data folder is let in by the permissions of that file. Over TCP it shows a token; where there are \
         none, one over a loopback address is let in by being of this machine: its Host must then be that address or `localhost`, and its \
         Origin, where there is one, the same.
+
+        With the setting `api.nodes` the gateway answers for others, too: its lists have theirs, with `node` in each entry; what a path names is \
+        looked for at all of them; and events are those of all, with a position in all. `node=NAME` in the query asks one of them alone.
         """
 
     private static var paths: [String: JSONValue] {

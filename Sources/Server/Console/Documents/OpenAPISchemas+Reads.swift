@@ -4,19 +4,20 @@ import Gateway
 // The answers of reads.
 extension OpenAPISchemas {
     static let reads: [String: JSONSchema] = [
-        "Call": call, "Heard": heard, "Line": line, "Device": device, "Recent": recent, "Server": server,
+        "Call": call, "Heard": heard, "Line": line, "Device": device, "Recent": recent, "Server": server, "Node": nodeBody,
         "Calls": .object(
             "Calls, oldest first, as they were when the event at `position` had happened.",
-            [.maybe("position", position), .always("calls", .list(of: .reference("Call")))]),
+            [.maybe("position", position), .always("calls", .list(of: .reference("Call"))), nodes]),
         "Groups": .object(
             "Conversations, as they were when the event at `position` had happened.",
-            [.maybe("position", position), .always("groups", .list(of: .reference("Group"), "in the order in which they began"))]),
+            [.maybe("position", position), .always("groups", .list(of: .reference("Group"), "in the order in which they began")), nodes]),
         "Group": .object(
             "Calls that hear each other; one that waits, or talks with an application, is alone in its group.",
             [
                 .always("line", .text("the number of the first call's line; a transfer may join calls of several")),
                 .always("isConference", .flag("they are more than two")),
                 .always("calls", .list(of: .uuid(""), "in the order in which they came")),
+                node,
             ]),
         "Lines": .object("The lines, in the order of the configuration.", [.always("lines", .list(of: .reference("Line")))]),
         "Recents": .object("Recent calls of a line, the newest first.", [.always("recents", .list(of: .reference("Recent")))]),
@@ -51,6 +52,7 @@ extension OpenAPISchemas {
                 "q850",
                 .number("why it ended, as the number of a cause of Q.850; absent where none is known", ["minimum": 1, "maximum": 127])),
             .maybe("media", .reference("Heard")),
+            node,
         ])
 
     private static let heard = JSONSchema.object(
@@ -108,5 +110,27 @@ extension OpenAPISchemas {
             .always("replays", .number("readers that get events from the journal's files at the moment")),
             .always("refusedReplays", .number("readers that were refused because eight replays went on")),
             .always("isRunning", .flag("false: it has not begun yet")),
+            nodes,
+        ])
+
+    /// Of what one of several gateways has.
+    static let node = JSONSchema.Property.maybe("node", .text("the gateway that has it; absent where one is asked"))
+    /// Of an answer for several gateways.
+    static let nodes = JSONSchema.Property.maybe(
+        "nodes", .list(of: .reference("Node"), "the gateways that were asked; absent where it is one"))
+
+    private static let nodeBody = JSONSchema.object(
+        "A gateway that this one answers for, or itself. What follows `error` is in `/v1/server` alone.",
+        [
+            .always("node", .text("its name")),
+            .always("isUp", .flag("it has answered")),
+            .maybe("position", .text("its own position, `run.seq`")),
+            .maybe("error", .text("why its part is missing")),
+            .maybe("version", .text("of the program")),
+            .maybe("run", .text("the run")),
+            .maybe("started", .time("the start of the run")),
+            .maybe("calls", .number("of CallKit that are up")),
+            .maybe("readers", .number("of events")),
+            .maybe("isRunning", .flag("false: it has not begun yet")),
         ])
 }

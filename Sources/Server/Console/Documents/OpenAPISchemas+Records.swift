@@ -11,7 +11,7 @@ extension OpenAPISchemas {
             ]),
         "LegStatistics": legStatistics, "StreamStatistics": streamStatistics, "Recording": recording, "Trunk": trunk,
         "TrunkServer": trunkServer, "Directory": directory, "Registration": registration,
-        "Recordings": .object("Recordings, the newest first.", [.always("recordings", .list(of: .reference("Recording")))]),
+        "Recordings": .object("Recordings, the newest first.", [.always("recordings", .list(of: .reference("Recording"))), nodes]),
         "Queue": queue, "QueueMember": queueMember, "Mailbox": mailbox, "MailboxMessage": mailboxMessage,
         "Mailboxes": .object("The mailboxes, in the order of their lines.", [.always("mailboxes", .list(of: .reference("Mailbox")))]),
         "MailboxMessageChange": .object(
@@ -67,6 +67,7 @@ extension OpenAPISchemas {
             .always("file", .text("the name of the file")),
             .always("type", .choice(["audio/wav", "audio/ogg"], "its media type")),
             .always("size", .number("bytes")),
+            node,
         ])
 
     private static let trunk = JSONSchema.object(

@@ -8,7 +8,8 @@ enum OpenAPISchemas {
     }
 
     private static let call = JSONSchema.uuid("the UUID of a call")
-    private static let positionText = "`run.seq`: the place of an event in all that the gateway tells"
+    private static let positionText =
+        "`run.seq`: the place of an event in all that the gateway tells; of several gateways `node:run.seq,node:run.seq`"
 
     // MARK: What is taken
 

@@ -9,13 +9,31 @@ final class EventReader {
         case stream(HTTPStream)
         /// A text for each event.
         case socket(HTTPWebSocket)
+        /// A reader of several gateways, whose part of this one it is.
+        case part(MergedReader)
 
         func send(_ json: [UInt8], _ event: PublicEvent, at now: Instant) {
             switch self {
-            case .stream(let stream):
-                let head = Array("id: \(event.position)\nevent: \(event.type.rawValue)\ndata: ".utf8)
-                stream.send(head + json + [0x0A, 0x0A], at: now)
+            case .stream, .socket: send(json, id: event.position.description, type: event.type.rawValue, at: now)
+            case .part(let reader): reader.tell(json, at: event.position, event.type.rawValue, now)
+            }
+        }
+
+        /// Sends an event as it is, with the position of a reader that comes again.
+        func send(_ json: [UInt8], id: String, type: String, at now: Instant) {
+            switch self {
+            case .stream(let stream): stream.send(Array("id: \(id)\nevent: \(type)\ndata: ".utf8) + json + [0x0A, 0x0A], at: now)
             case .socket(let socket): socket.send(text: json, at: now)
+            case .part: assertionFailure("an event of several gateways is no part")
+            }
+        }
+
+        /// Says that the stream is alive; a WebSocket has its pings.
+        func beat(at now: Instant) {
+            switch self {
+            case .stream(let stream): stream.send(Array(":\n\n".utf8), at: now)
+            case .socket: break
+            case .part(let reader): reader.outlet.beat(at: now)
             }
         }
 
@@ -23,13 +41,26 @@ final class EventReader {
             switch self {
             case .stream(let stream): stream.end(at: now)
             case .socket(let socket): socket.close(code, at: now)
+            case .part(let reader):
+                reader.close()
+                reader.outlet.end(code, at: now)
             }
         }
 
-        fileprivate var unsentCount: Int {
+        var unsentCount: Int {
             switch self {
             case .stream(let stream): stream.unsentCount
             case .socket(let socket): socket.unsentCount
+            case .part(let reader): reader.outlet.unsentCount
+            }
+        }
+
+        /// It is a WebSocket, or ends in one.
+        var isSocket: Bool {
+            switch self {
+            case .stream: false
+            case .socket: true
+            case .part(let reader): reader.outlet.isSocket
             }
         }
     }

@@ -33,7 +33,7 @@ final class EventReaders {
     var count: Int { readers.count }
     /// Readers by the way on which they get their events.
     var counts: (streams: Int, sockets: Int) {
-        let sockets = readers.values.count { if case .socket = $0.outlet { true } else { false } }
+        let sockets = readers.values.count(where: \.outlet.isSocket)
         return (count - sockets, sockets)
     }
     var isFull: Bool { count + searches >= Self.most }
@@ -102,8 +102,8 @@ final class EventReaders {
         for (number, reader) in readers {
             if !reader.mayListen(now) {
                 end(number, .policyViolation, at: now)
-            } else if case .stream(let stream) = reader.outlet {
-                stream.send(Array(":\n\n".utf8), at: now)
+            } else {
+                reader.outlet.beat(at: now)
             }
         }
         nextHeartbeat = readers.isEmpty ? nil : now + Self.heartbeat

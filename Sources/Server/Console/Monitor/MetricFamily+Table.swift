@@ -211,9 +211,13 @@ extension MetricFamily {
 
     private static let process: [MetricFamily] = [
         MetricFamily(
-            name: "hookswitch_build_info", kind: .gauge, help: "1, with the version of the program.",
-            labels: [Label(name: "version", meaning: "as `--version` says it")]
-        ) { source in source.figures.version.map { [Sample(labels: [$0.description], value: 1)] } },
+            name: "hookswitch_build_info", kind: .gauge,
+            help: "1, with the version of the program, and the name of this gateway among others.",
+            labels: [
+                Label(name: "version", meaning: "as `--version` says it"),
+                Label(name: "node", meaning: "the setting `node`, or the machine's name; empty without either"),
+            ]
+        ) { source in source.figures.version.map { [Sample(labels: [$0.description, source.service.node], value: 1)] } },
         single("process_cpu_seconds_total", .counter, "Processor time.") { ($0.usage.user + $0.usage.system) / .seconds(1) },
         single("hookswitch_peak_memory_bytes", .gauge, "The largest resident size so far.") { $0.usage.peakMemory },
     ]

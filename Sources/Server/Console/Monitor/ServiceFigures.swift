@@ -12,11 +12,14 @@ public struct ServiceFigures: Sendable {
 
     /// nil: nothing is kept.
     public var store: LineStoreFigures?
+    /// The name of this gateway among others.
+    public var node: String
 
     public init(
-        webhooks: [WebhookStatus] = [], hookWait: FixedHistogram? = nil, api: ControlFigures? = nil, store: LineStoreFigures? = nil
+        webhooks: [WebhookStatus] = [], hookWait: FixedHistogram? = nil, api: ControlFigures? = nil, store: LineStoreFigures? = nil,
+        node: String = ""
     ) {
-        (self.webhooks, self.hookWait, self.api, self.store) = (webhooks, hookWait, api, store)
+        (self.webhooks, self.hookWait, self.api, self.store, self.node) = (webhooks, hookWait, api, store, node)
     }
 }
 

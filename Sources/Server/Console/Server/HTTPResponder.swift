@@ -26,12 +26,23 @@ final class HTTPResponder {
     let connection: UInt64
     let method: HTTPRequest.Method
     private var isUsed = false
+    /// Takes the answer in place of the client; false: it goes to the client.
+    private var diversion: ((HTTPReply, Instant) -> Bool)?
 
     init(_ server: HTTPServer, _ connection: UInt64, _ method: HTTPRequest.Method) {
         (self.server, self.connection, self.method) = (server, connection, method)
     }
 
-    func reply(_ reply: HTTPReply, at now: Instant) { use()?.answer(connection, reply, at: now) }
+    /// Answers, unless the answer is diverted.
+    func reply(_ reply: HTTPReply, at now: Instant) {
+        if let divert = diversion.take(), divert(reply, now) { return }
+        use()?.answer(connection, reply, at: now)
+    }
+
+    /// Has the next answer looked at first. Whoever takes it answers in its place, once.
+    ///
+    /// - Parameter divert: whether it takes the answer. Files, streams and WebSockets are not shown to it.
+    func divert(_ divert: @escaping (HTTPReply, Instant) -> Bool) { diversion = divert }
 
     /// The server, once.
     func use() -> HTTPServer? {

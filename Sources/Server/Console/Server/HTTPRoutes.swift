@@ -31,6 +31,14 @@ struct HTTPRoutes {
         all.append(Route(method: method, pattern: pattern, segments: segments, handle: handle))
     }
 
+    /// Replaces the work of each route.
+    mutating func widen(_ widened: (Route) -> (HTTPAsk, HTTPResponder) -> Void) {
+        for index in all.indices {
+            let route = all[index]
+            all[index] = Route(method: route.method, pattern: route.pattern, segments: route.segments, handle: widened(route))
+        }
+    }
+
     /// A GET route answers a HEAD, too.
     func match(_ request: IncomingRequest) -> Match {
         let path = request.target.segments, method = request.head.method == .head ? .get : request.head.method

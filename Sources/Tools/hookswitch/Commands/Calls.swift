@@ -92,6 +92,7 @@ extension HookswitchClient.Call {
         var words = [id.uuidString, line, direction.rawValue, handle ?? (direction == .incoming ? from : to) ?? "–", state.rawValue]
         if isOnHold { words.append("on hold") }
         if isMuted { words.append("muted") }
+        if let node { words.append("at \(node)") }
         return words.joined(separator: "  ")
     }
 }

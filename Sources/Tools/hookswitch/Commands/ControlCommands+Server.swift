@@ -59,7 +59,8 @@ private final class Absence: Sendable {
 struct StatusCommand: ExplainedCommand {
     static let exits = ControlOptions.exits
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Print the version, the run and the number of calls of a gateway that runs.",
+        commandName: "status",
+        abstract: "Print the version, the run and the number of calls of a gateway that runs, and of those that it answers for.",
         discussion: ExitStatus.sentence(exits))
     @OptionGroup var control: ControlOptions
     @Flag(help: "Print the gateway's answer, JSON.") var json = false
@@ -67,8 +68,18 @@ struct StatusCommand: ExplainedCommand {
     func run() throws {
         try control.show(.server, isJSON: json) { server in
             let position = server.position?.description ?? "–"
-            return ["hookswitch \(server.version), run \(server.run ?? "–"), position \(position): \(server.calls) calls"]
+            guard let nodes = server.nodes else {
+                return ["hookswitch \(server.version), run \(server.run ?? "–"), position \(position): \(server.calls) calls"]
+            }
+            return nodes.map(\.text) + ["position \(position)"]
         }
+    }
+}
+
+extension HookswitchClient.Node {
+    fileprivate var text: String {
+        guard isUp else { return "\(node)  away: it \(error ?? "does not answer")" }
+        return "\(node)  hookswitch \(version ?? "–"), position \(position?.description ?? "–"): \(calls ?? 0) calls"
     }
 }
 

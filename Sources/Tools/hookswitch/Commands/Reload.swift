@@ -37,6 +37,7 @@ final class Reload: Sendable {
             webhooks.use(adopted, log)
             let summary = StartupSummary(adopted, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
             control?.use(SettingsReport(adopted, summary))
+            control?.use(adopted.control.nodes)
             if adopted.control.tls, let tls = adopted.tlsSettings { control?.use(try TLSContexts(tls)) }
             log.say(.notice, "the configuration was read again: \(change.text)")
             if adopted.tlsSettings != nil { log.say(.notice, "the certificates were read again") }
@@ -52,7 +53,7 @@ extension ServeConfiguration {
     static let changeable: Set<String> = [
         "lines-folder", "limits.legs", "limits.calls-per-second", "limits.requests-per-source", "limits.connections",
         "limits.connections-per-source", "limits.backlog", "limits.retry-after", "directories.block", "directories.identify",
-        "sip.wss.certificate", "sip.wss.key", "sip.tls.certificate", "sip.tls.key", "sip.tls.client-ca", "sip.tls.ca",
+        "api.nodes", "sip.wss.certificate", "sip.wss.key", "sip.tls.certificate", "sip.tls.key", "sip.tls.client-ca", "sip.tls.ca",
     ]
 
     /// With the lines of another configuration and with its settings that are ``changeable``.
@@ -61,6 +62,7 @@ extension ServeConfiguration {
         adopted.gateway.lines = wanted.gateway.lines
         adopted.gateway.limits = wanted.gateway.limits
         adopted.webhooks = wanted.webhooks
+        if control.nodesSecret != nil { adopted.control.nodes = wanted.control.nodes }
         (adopted.directories, adopted.linesFolder) = (wanted.directories, wanted.linesFolder)
         (adopted.certificates, adopted.keys) = (wanted.certificates, wanted.keys)
         (adopted.webSocket.certificates, adopted.webSocket.keys) = (wanted.webSocket.certificates, wanted.webSocket.keys)

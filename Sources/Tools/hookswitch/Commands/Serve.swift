@@ -58,7 +58,9 @@ struct Serve: ExplainedCommand {
         control?.use(webhooks)
         // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
         let monitor = try Self.monitor(configuration) {
-            ServiceFigures(webhooks: webhooks.statuses, hookWait: hook?.waits, api: control?.figures, store: store?.figures)
+            ServiceFigures(
+                webhooks: webhooks.statuses, hookWait: hook?.waits, api: control?.figures, store: store?.figures,
+                node: configuration.nodeName)
         } figures: {
             running.withLock(\.self)?.figures
         }
@@ -148,10 +150,11 @@ struct Serve: ExplainedCommand {
             throw Failure.cannotRun("the control interface: \(open) needs a token: 'hookswitch token create NAME' makes one")
         }
         let tls = try configuration.control.tls ? configuration.tlsSettings.map(Self.contexts) : nil
+        let nodes = try nodes(configuration)
         func server(_ path: String?) throws(SocketError) -> ControlServer {
             try ControlServer(
                 path: path, addresses: addresses, tls: tls, tokens: tokens, origins: configuration.control.origins,
-                journal: configuration.journalFile, phone: configuration.phoneServer, version: Hookswitch.version)
+                journal: configuration.journalFile, nodes: nodes, phone: configuration.phoneServer, version: Hookswitch.version)
         }
         do throws(SocketError) { return try server(path) } catch {
             // The socket in the data folder is only a default: not each file system has sockets, and the gateway does without.
@@ -164,6 +167,15 @@ struct Serve: ExplainedCommand {
                 throw Failure.cannotRun("the control interface: \(error.description)")
             }
         }
+    }
+
+    /// nil: no gateway asks this one, and this one asks none.
+    private static func nodes(_ configuration: ServeConfiguration) throws -> NodeSettings? {
+        guard let secret = configuration.control.nodesSecret else { return nil }
+        let isSecure = configuration.control.nodes.contains(where: \.isSecure)
+        return NodeSettings(
+            own: configuration.nodeName, nodes: configuration.control.nodes, secret: secret,
+            trust: isSecure ? try pushTrust(configuration) : nil)
     }
 
     private static func contexts(_ settings: TLSSettings) throws -> TLSContexts {

@@ -25,6 +25,8 @@ struct ControlSettings {
     var tokens: String?
     /// Origins of pages in browsers, besides its own, that may open a WebSocket.
     var origins: Set<String> = []
+    /// The gateways that it answers for, and the secret by which they know each other; nil: none is let in by it.
+    var nodes: [NodeSettings.Node] = [], nodesSecret: String?
     /// The SIP server of the telephone page; nil: the gateway itself.
     var phoneServer: String?
 }
@@ -318,6 +320,7 @@ struct ServeConfiguration {
         if control.tls, certificates.isEmpty {
             throw ConfigurationError(place: place(of: "api.tls"), message: "needs sip.tls.certificate and sip.tls.key")
         }
+        try checkNodes()
         guard let open = control.addresses.first(where: { !$0.address.isLoopback }) else { return }
         let others = "others can reach \(open): "
         if !control.tls {

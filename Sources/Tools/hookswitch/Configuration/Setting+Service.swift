@@ -102,6 +102,14 @@ extension Setting {
             help: "web origins whose pages may open a WebSocket of events, besides the control interface's own"
         ) { $0.control.origins = Set(try $1.list { try $0.origin }) },
         Setting(
+            path: "api.nodes", takes: "name=https://…, …", default: .unset("this gateway alone"),
+            help: "control interfaces of the gateways that this one answers for, too; its own entry may be among them"
+        ) { $0.control.nodes = try $1.list { try $0.node } },
+        Setting(
+            path: "api.nodes-secret-file", takes: "file", default: .unset("no gateway is let in by it"),
+            help: "the file whose one line is the secret of gateways that ask each other; 32 characters or more"
+        ) { $0.control.nodesSecret = String(decoding: try $1.longSecret, as: UTF8.self) },
+        Setting(
             path: "api.phone-server", takes: "wss://…", default: .unset("this gateway's sip.wss or sip.ws"),
             help: "the SIP server of the telephone page, where browsers reach the gateway through a proxy"
         ) { $0.control.phoneServer = try $1.webSocketURL },

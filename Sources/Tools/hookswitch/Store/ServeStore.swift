@@ -104,11 +104,15 @@ extension ServeConfiguration {
             guard PostgresConnection.isLibraryThere else {
                 throw ConfigurationError(place: place(of: "data"), message: PostgresError.noLibrary.description)
             }
-            var name = [CChar](repeating: 0, count: 256)
-            gethostname(&name, 255)
-            let machine = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            return PostgresStore.Settings(
-                address, password: data.password, node: data.node ?? machine, recents: gateway.limits.recents)
+            return PostgresStore.Settings(address, password: data.password, node: nodeName, recents: gateway.limits.recents)
         }
+    }
+
+    /// The name of this gateway among others.
+    var nodeName: String {
+        if let node = data.node { return node }
+        var name = [CChar](repeating: 0, count: 256)
+        gethostname(&name, 255)
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -46,7 +46,7 @@ struct TopState {
 
     mutating func note(_ event: HookswitchClient.Event, at now: Date) {
         switch event.type {
-        case "server.started": isStale = true
+        case "server.started", "node.gap", "node.back": isStale = true
         case "call.refused", "call.filtered": refused.note(at: now)
         case "line.registered", "line.unregistered", "server.reloaded": areLinesStale = true
         default: if let call = event.call { note(event, of: call, at: now) }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HookswitchClient
+@testable import HTTP
 
 @Suite struct EventStreamReaderTests {
     private static func read(_ text: String, pieces: Int) -> [EventStreamReader.Output] {

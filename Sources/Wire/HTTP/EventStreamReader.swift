@@ -1,6 +1,6 @@
 /// The events of a stream of Server-Sent Events (WHATWG HTML §9.2), read from its bytes. A value: bytes in, events out.
-struct EventStreamReader {
-    enum Output: Equatable {
+public struct EventStreamReader: Sendable {
+    public enum Output: Equatable, Sendable {
         /// The data of an event.
         case event(String)
         /// The time before a reader connects again.
@@ -10,7 +10,7 @@ struct EventStreamReader {
     }
 
     /// Bytes of a line, and of an event's data.
-    static let longest = 1 << 20
+    public static let longest = 1 << 20
 
     private var bytes: [UInt8] = []
     private var start = 0
@@ -18,13 +18,16 @@ struct EventStreamReader {
     private var data: [UInt8]?
     private var isBroken = false
 
-    mutating func receive(_ more: [UInt8]) {
+    public init() {}
+
+    /// Takes what came.
+    public mutating func receive(_ more: [UInt8]) {
         if start == bytes.count { (bytes, start) = ([], 0) }
         bytes += more
     }
 
     /// The next event; nil while bytes are missing.
-    mutating func next() -> Output? {
+    public mutating func next() -> Output? {
         while !isBroken, let feed = bytes[start...].firstIndex(of: 0x0A) {
             let line = bytes[start..<feed]
             start = feed + 1
