@@ -144,7 +144,7 @@ import UserAgent
         let lost = start(), call = try lost.bridge(headers: ["Record-Route: <sip:192.0.2.7;lr>, <sip:192.0.2.8;lr>"])
         let (caller, device) = (try #require(rows.of(call.caller)), try #require(rows.of(call.device)))
         let recents = rows.recents.filter { $0.reason == RecentCall.gatewayKilled }.suffix(1)
-        #expect(recents.map(\.id) == [caller.call])
+        #expect(recents.map(\.id) == [try #require(caller.recentID)])
 
         let survivor = start(), proxy = RawPeer(survivor, 7), far = RawPeer(survivor, 2)
         survivor.gateway.end(orphans([caller, device], recents: Array(recents)), at: survivor.world.now)
@@ -166,7 +166,7 @@ import UserAgent
         #expect(events.map { $0.details.text(.callid)?.description } == [caller.callID, device.callID])
         #expect(events.allSatisfy { $0.details.text(.node) == "a" })
         let ended = survivor.gateway.recents(ofLine: "2000") ?? []
-        #expect(ended.map(\.id) == [caller.call] && ended.first?.reason == "failed" && ended.first?.outcome == .answered)
+        #expect(ended.map(\.id) == recents.map(\.id) && ended.first?.reason == "failed" && ended.first?.outcome == .answered)
         #expect(rows.recents.last == ended.first)
         survivor.expectQuiet()
     }
@@ -191,6 +191,22 @@ import UserAgent
         survivor.run(seconds: 2)
         #expect(caller.heard.count { $0.status == 503 } == 3 && device.heard.count { $0.method == .cancel } == 1)
         survivor.expectQuiet()
+    }
+
+    @Test func `a call that a proxy sends on is one entry of the recents, and the next one with its Call-ID another`() throws {
+        _ = try Ringing(start())
+        let survivor = start(), calls = rows.recents.filter { $0.reason == RecentCall.gatewayKilled }
+        func recents() -> [String] { survivor.gateway.recents(ofLine: "2000")?.map { "\($0.outcome) \($0.reason)" } ?? [] }
+        survivor.gateway.end(orphans(rows.all, recents: calls), at: survivor.world.now)
+        survivor.run(seconds: 0.1)
+        #expect(recents() == ["missed failed"])
+        let call = try Ringing(survivor)
+        call.device.answer(call.invite, 200, body: call.device.description())
+        call.device.hangUp(call.invite)
+        #expect(recents() == ["answered action"])
+        call.caller.request("INVITE", BridgedCall.line, call: "rings", 7, body: call.caller.description())
+        call.device.answer(call.device.request(.invite), 486)
+        #expect(recents().count == 2 && recents().last == "answered action")
     }
 
     @Test(arguments: [401, 407]) func `a trunk that asks who ends its call is told`(status: Int) throws {

@@ -82,9 +82,10 @@ extension PostgresRows {
 
     /// Recents of these calls that stand as they were written while the calls were up.
     static func unfinishedRecents(of dialogs: [OrphanedDialog]) -> Statement {
-        Statement(
+        let ids = dialogs.map(\.dialog.call) + dialogs.compactMap(\.dialog.recentID)
+        return Statement(
             "SELECT \(recent) FROM recent WHERE id IN (SELECT jsonb_array_elements_text($1::jsonb)::uuid) AND reason = $2",
-            [json(dialogs.map(\.dialog.call.uuidString)), RecentCall.gatewayKilled])
+            [json(ids.map(\.uuidString)), RecentCall.gatewayKilled])
     }
 
     /// Ends the leases of a run; its own stays where it has dialogs, for others to end them.

@@ -16,6 +16,8 @@ final class CallOrigin {
     var connected: Date?
     /// Said outside for this call alone; nil: that of the line.
     var endpoint: LineEndpoint?
+    /// The `id` in recents, where that is not the UUID of the call.
+    var recentID: UUID?
     /// Not where it takes the place of another: the recents have the call as that one.
     var isInRecents = true
 

@@ -176,6 +176,7 @@ final class IncomingCalls {
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
         leg.origin = CallOrigin(
             line: call.callingLine, attempt: attempt, caller: caller, handle: caller.handle, dialled: call.dialled, began: context.date)
+        leg.origin?.recentID = services.recentID(of: attempt, on: line)
         log.received(session.request, over: session.flow, call: leg.uuid, line: line.configuration.number)
         leg.scribe.trace(session.request, .received, false, over: leg.flowLabel, at: context.now)
         session.delegate = leg

@@ -88,6 +88,15 @@ extension SavedDialog {
         return ServerPool.Member(.init(transport, address), name: Text(serverName))
     }
 
+    /// The `id` that the call may have in recents, beside its own. Only that of a call that came is in them.
+    public var recentID: UUID? {
+        guard let lastWord else {
+            return (try? NameAddress(parsing: Text(remote))).map { RecentCall.id(ofAttempt: InviteSession.attempt(Text(callID), $0.tag)) }
+        }
+        guard let word = try? Message(parsing: Array(lastWord.utf8)), word.status != nil else { return nil }
+        return RecentCall.id(ofAttempt: InviteSession.attempt(word.callID, word.from.tag))
+    }
+
     /// The dialog as another gateway can go on with it; nil for what cannot be read.
     func restored() -> Dialog? {
         guard let local = try? NameAddress(parsing: Text(local)), let remote = try? NameAddress(parsing: Text(remote)),

@@ -4,6 +4,15 @@ import Primitives
 
 // Recents.
 extension LineServices {
+    /// The `id` of a call in recents that gateways share: that of its attempt, so that a call that a proxy sends on when its gateway has died
+    /// is one entry. Nil: that of the call, also where the client uses the Call-ID of a call that is over again.
+    func recentID(of attempt: Text, on line: Line) -> UUID? {
+        guard context.sharesCalls else { return nil }
+        let id = RecentCall.id(ofAttempt: attempt)
+        let unfinished = [RecentCall.gatewayKilled, CXCallEndedReason.failed.name.description]
+        return line.features.recents[id].map { unfinished.contains($0.reason) } ?? true ? id : nil
+    }
+
     /// The call of an incoming leg was reported, or has been answered: so it stands in the recents when the gateway is killed before its
     /// end.
     func noteUp(_ leg: Leg) {
@@ -49,7 +58,7 @@ extension LineServices {
 
     /// A call that never was one of CallKit's: nobody of the line was there.
     func noteMissed(_ call: IncomingCall, _ id: UUID, by line: Line, reason: String) {
-        let handle = call.caller.handle, now = context.date
+        let handle = call.caller.handle, now = context.date, id = recentID(of: call.session.attempt, on: line) ?? id
         line.features.noteCaller(handle)
         for (line, direction, handle, outcome) in [
             (Optional(line), RecentCall.Direction.incoming, handle, RecentCall.Outcome.missed),
@@ -93,7 +102,8 @@ extension LineServices {
     ) -> RecentCall? {
         guard line.keepsRecents, let origin = leg.origin, origin.isInRecents else { return nil }
         return RecentCall(
-            id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value,
-            name: name, began: origin.began, connected: origin.connected, ended: context.date, outcome: outcome, reason: reason)
+            id: origin.recentID ?? leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type,
+            handle: handle.value, name: name, began: origin.began, connected: origin.connected, ended: context.date, outcome: outcome,
+            reason: reason)
     }
 }

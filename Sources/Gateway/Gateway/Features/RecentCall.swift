@@ -1,6 +1,7 @@
 import CallKit
 import Foundation
 import Primitives
+import Runtime
 
 /// One call in the list of a line's recents.
 public struct RecentCall: Sendable, Equatable, Identifiable {
@@ -25,7 +26,8 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
     /// The reason of a call that was up when the gateway was killed: it ended at an unknown time, at `ended` or later.
     public static let gatewayKilled = "gatewayKilled"
 
-    /// The CallKit call; an outgoing one has the UUID of the call that it was at the line that was called.
+    /// The CallKit call; an outgoing one has the UUID of the call that it was at the line that was called. Where gateways share the list it is
+    /// made of the INVITE's Call-ID and From tag: the same call is one entry, whichever gateway has it.
     public var id: UUID
     /// The number of the line whose recents it is in.
     public var line: String
@@ -52,6 +54,15 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
     ) {
         (self.id, self.line, self.direction, self.handleType, self.handle, self.name) = (id, line, direction, handleType, handle, name)
         (self.began, self.connected, self.ended, self.outcome, self.reason) = (began, connected, ended, outcome, reason)
+    }
+
+    /// The `id` of a call in recents that gateways share: a UUID of its attempt (RFC 9562 §5.8).
+    ///
+    /// - Parameter attempt: Call-ID and From tag.
+    public static func id(ofAttempt attempt: Text) -> UUID {
+        var bytes = Array(OpenSSLDigest.hash(.sha256, Array(attempt.bytes)).prefix(16))
+        (bytes[6], bytes[8]) = (bytes[6] & 0x0F | 0x80, bytes[8] & 0x3F | 0x80)
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
     /// The other party.

@@ -263,11 +263,13 @@ extension NegotiationError {
 
 extension InviteSession {
     /// Call-ID and From tag: two copies of one INVITE have them in common, and the client's next attempt may have them too.
-    var attempt: Text {
-        let request = request, tag = request.from.tag ?? .empty
+    var attempt: Text { Self.attempt(request.callID, request.from.tag) }
+
+    static func attempt(_ callID: Text, _ fromTag: Text?) -> Text {
+        let tag = fromTag ?? .empty
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(request.callID.count + 1 + tag.count)
-        bytes.append(contentsOf: request.callID.bytes)
+        bytes.reserveCapacity(callID.count + 1 + tag.count)
+        bytes.append(contentsOf: callID.bytes)
         bytes.append(0x7C)
         bytes.append(contentsOf: tag.bytes)
         return Text(bytes)

@@ -87,7 +87,7 @@ extension OpenAPISchemas {
     private static let recent = JSONSchema.object(
         "A recent call.",
         [
-            .always("id", .uuid("the UUID of the call")),
+            .always("id", .uuid("the UUID of the call; of a list that gateways share, one of its Call-ID and From tag")),
             .always("direction", .choice(RecentCall.Direction.allCases.map(\.rawValue), "as the line sees it")),
             .always("handle", .text("whom it was with")),
             .maybe("name", .text("the contact, the directory's label, or what the caller said")),
