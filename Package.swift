@@ -199,6 +199,11 @@ let package = Package(
             name: "TalkingClock", dependencies: ["Audio", "Gateway", "Media", "Primitives", "RTP", "UserAgent"],
             path: "Sources/Apps/Samples/TalkingClock", swiftSettings: strict),
 
+        // Run by scripts/capacity. It names no target that needs a library of the system, and is built in seconds.
+        .target(name: "Capacity", dependencies: ["Primitives"], path: "Sources/Simulation/Capacity", swiftSettings: strict),
+        .executableTarget(
+            name: "CapacityReport", dependencies: ["Capacity"], path: "Sources/Tools/CapacityReport", swiftSettings: strict),
+
         .target(
             name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"],
             path: "Sources/Simulation/Rehearsal", swiftSettings: strict),
@@ -323,6 +328,7 @@ let package = Package(
         tests("SourceRewriter"),
         .testTarget(
             name: "CallSourcesTests", dependencies: ["CopySources", "call-host-example", "call-sources-example"], swiftSettings: strict),
+        tests("Capacity"),
         tests("Workbench", ["Audio", "CallJournal", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests(
             "Rehearsal",
