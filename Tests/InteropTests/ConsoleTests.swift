@@ -81,6 +81,34 @@ extension Strains {
             try await stage.gateway.stop()
         }
 
+        @Test func `a page shows and steers a call of another gateway`() async throws {
+            let ports = try await Ports.take(2), secret = try Folder()
+            try secret.write(String(repeating: "a", count: 32), to: "secret")
+            func start(_ number: Int) async throws -> Gateway {
+                var setup = Gateway.Setup()
+                setup.others = ports
+                let nodes = (1...2).map { "\"gateway-\($0)=http://127.0.0.1:\(ports[$0 - 1])\"" }.joined(separator: ", ")
+                setup.settings = [
+                    "node: gateway-\(number)",
+                    "api: { listen: [\"127.0.0.1:\(ports[number - 1])\"], nodes: [\(nodes)], nodes-secret-file: \(secret.file("secret")) }",
+                ]
+                return try await Gateway.start(setup)
+            }
+            let first = try await start(1), second = try await start(2)
+            let person = try Program(
+                Place.python,
+                [
+                    Place.scenario("console.py"), "nodes", "http://127.0.0.1:\(ports[0])/", second.address, Place.hookswitch,
+                    Place.screenshots,
+                ])
+            defer { person.kill() }
+            try await person.line(containing: "KILL", within: .seconds(120))
+            let kinds = try await second.stop().events.map(\.kind)
+            #expect(kinds.count { $0 == "perform.held" } == 2 && kinds.contains("perform.end"), "the page did it, and not the telephone")
+            #expect(try await person.exitCode(within: .seconds(60)) == 0, "\(person.transcript)")
+            #expect(try await first.stop().events.allSatisfy { $0.kind != "report.incoming" })
+        }
+
         @Test func `a gateway that starts again is live again in the page`() async throws {
             let stage = try await Stage.start(), person = try stage.visit("restart")
             defer { person.kill() }

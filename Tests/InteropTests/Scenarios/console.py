@@ -439,11 +439,36 @@ def strange():
         assert page.execute_script("return typeof hacked") == "undefined"
 
 
+def nodes():
+    """The page of a gateway shows and steers a call of another one, and says when that is away."""
+    page.get(url)
+    until("it is live", lambda _: page.find_element(By.CSS_SELECTOR, ".state").text == "live")
+    phone = call("9196", 60)
+    until("the call and its gateway", lambda _: "9196 · gateway-2" in rows()[0].text and "connected" in rows()[0].text and "flows" in rows()[0].text)
+    page.save_screenshot(str(shots / "nodes.png"))
+    press("Hold", lambda: rows()[0])
+    until("it is on hold", lambda _: "on hold" in rows()[0].text)
+    press("Resume", lambda: rows()[0])
+    until("it goes on", lambda _: "on hold" not in rows()[0].text)
+    chromium.steady(lambda: rows()[0].find_element(By.TAG_NAME, "a").click())
+    until("its ladder is drawn", lambda _: page.execute_script("return document.querySelector('img.ladder').naturalHeight") > 400)
+    press("Hang up")
+    until("it has ended", lambda _: "ended" in page.find_element(By.CSS_SELECTOR, ".facts").text)
+    assert phone.wait(20) is not None
+    go("server", "Server")
+    until("both gateways", lambda _: [row.text.split()[:2] for row in rows()] == [["gateway-1", "answers"], ["gateway-2", "answers"]])
+    print("KILL", flush=True)
+    until("the other is away", lambda _: "cannot be reached" in rows()[1].text)
+    page.save_screenshot(str(shots / "nodes-away.png"))
+    assert page.find_element(By.CSS_SELECTOR, ".state").text == "live", "the page of the one that lives stays live"
+    quiet()
+
+
 page = chromium.browser("de" if scene == "german" else "en")
 try:
     {
         "calls": calls, "views": views, "accessible": accessible, "hostile": hostile, "login": login, "restart": restart, "german": german, "many": many,
-        "sounds": sounds, "load": load, "strange": strange,
+        "sounds": sounds, "load": load, "strange": strange, "nodes": nodes,
     }[scene]()
     print("DONE", flush=True)
 finally:
