@@ -21,7 +21,7 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
 
     static let alice = JournalScript.alice, bob = JournalScript.bob, carol = JournalScript.carol
 
-    static let all: [BrokenJournal] = calls + ends + holds + media + applications + apps
+    static let all: [BrokenJournal] = calls + ends + holds + media + applications + apps + adoptions
 
     private static let calls: [BrokenJournal] = [
         BrokenJournal(.R1, "no 100", .echo) { $0.remove(the(.sipSent, status: 100)) },
@@ -184,6 +184,45 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         },
         BrokenJournal(.R20, "a prompt before the answer", .queued) { $0.move(the(.menuEntered), before: the(.performAnswer)) },
         BrokenJournal(.R20, "a choice outside of the menu", .queued) { $0.remove(the(.menuEntered)) },
+    ]
+
+    /// Calls of a gateway that has died.
+    private static let adoptions: [BrokenJournal] = [
+        BrokenJournal(.R21, "an INVITE in a dialog that nobody has adopted", .adopted) { $0.remove(the(.callAdopted)) },
+        BrokenJournal(.R21, "adopted twice", .adopted) { $0.duplicate(the(.callAdopted)) },
+        BrokenJournal(.R21, "adopted before the start", .adopted) {
+            $0.move(the(.mediaReserved), after: the(.callAdopted))
+            $0.move(the(.callAdopted), before: the(.performStart))
+        },
+        BrokenJournal(.R21, "adopted after the INVITE", .adopted) { $0.move(the(.callAdopted), after: the(.sipSent, method: "INVITE")) },
+        BrokenJournal(.R21, "an INVITE in another dialog", .adopted) {
+            $0.set(the(.sipSent, method: "INVITE"), .callid, "alice@elsewhere")
+        },
+        BrokenJournal(.R21, "adopted from nobody", .adopted) { $0.set(the(.callAdopted), .node, 1) },
+        BrokenJournal(.R6, "adopted, and not started", .notAdopted) {
+            $0.move(the(.sipSent, method: "INVITE"), after: the(.actionFulfilled))
+        },
+        BrokenJournal(.R7, "adopted and connected before the far end has answered", .adopted) {
+            $0.insert(.reportConnected, bob, [:], after: the(.sipSent, bob, method: "INVITE"))
+            $0.remove(the(.reportConnected, nth: 1))
+        },
+        BrokenJournal(.R7, "adopted and answered, and never connected", .adopted) { $0.remove(the(.reportConnected, alice)) },
+        BrokenJournal(.R8, "an adopted call that nobody ends", .notAdopted) {
+            $0.insert(.sipSent, bob, [.method: "BYE", .cseq: 1_002, .remoteTag: "won"], after: the(.actionFulfilled))
+            $0.remove(the(.sipSent, method: "BYE", nth: 1))
+        },
+        BrokenJournal(.R9, "an adopted call that is refused, and whose end is not reported", .notAdopted) { $0.remove(the(.reportEnded)) },
+        BrokenJournal(.R10, "an adopted call that never ends", .notAdopted) { $0.remove(the(.callEnded)) },
+        BrokenJournal(.M6, "the media of an adopted call after the ACK", .adopted) {
+            $0.move(the(.mediaOpened, bob), after: the(.reportConnected, bob))
+        },
+        BrokenJournal(.M7, "the media of an adopted call before the far end has answered", .adopted) {
+            $0.move(the(.mediaConfigured, bob), after: the(.sipSent, bob, method: "INVITE"))
+            $0.move(the(.mediaOpened, bob), after: the(.mediaConfigured, bob))
+        },
+        BrokenJournal(.M8, "the media of an adopted call that is never closed", .adopted) {
+            $0.remove(the(.mediaReleased, bob))
+        },
     ]
 
     /// On the line of an app, where telephones put up with some.

@@ -51,6 +51,8 @@ private struct Expected: CustomTestStringConvertible, Sendable {
         .init(.doNotDisturb, "alice refused 480: Do Not Disturb"),
         .init(.unknownNumber, "alice refused 404: 404 Not Found"),
         .init(.noPorts, "alice failed 503: no media port is free"),
+        .init(.adopted, "alice answered 200: the callee hung up + bob answered 200"),
+        .init(.notAdopted, "bob refused 481: 481 Call/Transaction Does Not Exist (Q.850 41: temporary failure)"),
     ]
 }
 

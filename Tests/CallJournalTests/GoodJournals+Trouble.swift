@@ -222,4 +222,34 @@ extension GoodJournal {
         s.sent("INVITE", alice, status: 503)
         s.received("ACK", alice)
     }
+
+    static let adopted = GoodJournal("two calls of a gateway that has died go on, and one hangs up") { s in
+        s.adopt(alice, "alice@a", s.request("start")[0])
+        let start = s.request("start", "group")
+        s.adopt(bob, "bob@a", start[0])
+        s.perform(.performGroup, bob, start[1], with: alice)
+        s.fulfil(bob, start[1])
+        s.answered(bob, cseq: 1_001)
+        s.activate(bob)
+        s.start(bob)
+        s.answered(alice, cseq: 1_001)
+        s.start(alice)
+        s.bye(alice)
+        let end = s.request("end")[0]
+        s.hangUp(bob, end)
+        s.received("BYE", bob, status: 200, cseq: 9)
+        s.deactivate()
+        s.close(alice)
+        s.close(bob)
+    }
+
+    static let notAdopted = GoodJournal("a far end does not know the gateway that would go on with its call") { s in
+        s.adopt(bob, "bob@a", s.request("start")[0])
+        s.received("INVITE", bob, status: 481, cseq: 1_001, tag: "won")
+        s.sent("ACK", bob, cseq: 1_001, tag: "won")
+        s.add(.reportEnded, bob, [.reason: "failed"])
+        s.sent("BYE", bob, cseq: 1_002, tag: "won", reason: "Q.850;cause=41")
+        s.add(.callEnded, bob)
+        s.release(bob)
+    }
 }

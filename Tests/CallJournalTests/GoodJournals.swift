@@ -237,6 +237,6 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
         cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, redirected, redirectedInVain, passedOver,
         forkedUpstream, forkedDevices, hold, holdAndAccept,
         otherPort, failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber,
-        noPorts,
+        noPorts, adopted, notAdopted,
     ]
 }

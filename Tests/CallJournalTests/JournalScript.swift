@@ -210,6 +210,17 @@ struct JournalScript {
         fulfil(call, action)
     }
 
+    /// Start's perform for a call of another gateway: reserve, call.adopted, the INVITE in its dialog, fulfilled.
+    mutating func adopt(_ call: CallUUID, _ callID: Text, _ action: JournalEvent.Value) {
+        perform(.performStart, call, action)
+        reserve(call)
+        add(
+            .callAdopted, call,
+            [.callid: .text(callID), .node: "a", .with: .text(Self.carol.text), .remote: "sip:1@192.0.2.1", .count: 90])
+        add(.sipSent, call, [.method: "INVITE", .cseq: 1_001, .remoteTag: "won", .callid: .text(callID)])
+        fulfil(call, action)
+    }
+
     /// 100, 180, connecting.
     mutating func rings(_ call: CallUUID) {
         received("INVITE", call, status: 100)
@@ -218,10 +229,10 @@ struct JournalScript {
     }
 
     /// 200, opened, ACK, connected.
-    mutating func answered(_ call: CallUUID) {
-        received("INVITE", call, status: 200, tag: "won")
+    mutating func answered(_ call: CallUUID, cseq: Int64 = 1) {
+        received("INVITE", call, status: 200, cseq: cseq, tag: "won")
         open(call)
-        sent("ACK", call, tag: "won")
+        sent("ACK", call, cseq: cseq, tag: "won")
         add(.reportConnected, call)
     }
 

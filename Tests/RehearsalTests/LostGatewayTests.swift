@@ -10,26 +10,7 @@ import UserAgent
 
 /// Rows of the calls of a gateway, and another gateway that ends the calls by them.
 @Suite struct LostGatewayTests: TrunkSuite {
-    /// The store that both share, as far as dialogs go.
-    private final class Rows: LineStore {
-        private let kept = Mutex<[UUID: SavedDialog]>([:]), changes = Mutex<[LineChange]>([])
-        var sharesCalls: Bool { true }
-
-        func keep(_ change: LineChange) {
-            changes.withLock { $0.append(change) }
-            switch change {
-            case .dialog(let dialog): kept.withLock { $0[dialog.call] = dialog }
-            case .noDialog(let call): kept.withLock { $0[call] = nil }
-            default: break
-            }
-        }
-
-        var all: [SavedDialog] { kept.withLock { Array($0.values) } }
-        var recents: [RecentCall] { changes.withLock { $0.compactMap { if case .recent(let call) = $0 { call } else { nil } } } }
-        func of(_ peer: RawPeer) -> SavedDialog? { all.first { $0.target == "sip:peer@\(peer.address)" } }
-    }
-
-    private let rows = Rows()
+    private let rows = SharedRows()
 
     /// - Parameter seed: of what is random; gateways with the same draw the same UUIDs.
     private func start(seed: UInt64 = 3) -> Stage {

@@ -89,6 +89,8 @@ final class Stage {
 /// Somebody at an address of his own.
 final class RawPeer: Inhabitant {
     let address: SocketAddress
+    /// Takes each INVITE in the moment in which it comes.
+    var answersAtOnce = false
     private let stage: Stage
     private(set) var heard: [Message] = []
     private var branches = 0, inviteBranch = 0
@@ -106,6 +108,15 @@ final class RawPeer: Inhabitant {
         guard let message = try? Message(parsing: bytes) else { return }
         heard.append(message)
         if stage.telephonesRing, message.isRequest, message.method == .invite, message.to.tag == nil { ring(message) }
+        if answersAtOnce, message.isRequest, message.method == .invite { take(message) }
+    }
+
+    private func take(_ invite: Message) {
+        var response = Message.response(to: invite, status: 200, toTag: tag)
+        response.headers.append(.contact, Text("<sip:peer@\(address)>"))
+        response.headers.append(.contentType, "application/sdp")
+        response.body = Array(description(version: 2).utf8)
+        stage.network.send(response.serialized(), over: Flow(transport: .udp, local: address, remote: Cast.gateway))
     }
 
     private func ring(_ invite: Message) {
@@ -150,7 +161,8 @@ final class RawPeer: Inhabitant {
             headers)
     }
 
-    private func write(
+    /// - Parameter dialog: From, To and Call-ID.
+    func write(
         _ method: String, _ uri: String, _ sequence: Int, _ dialog: [String], _ body: String, _ headers: [String], _ contact: String? = nil
     ) {
         branches += 1

@@ -63,6 +63,36 @@ extension Databases {
             #expect(try count("node_lease", database.name) == "0", "an orderly stop leaves no lease")
         }
 
+        @Test func `with takeover: reinvite one of two survivors goes on with both ends of a call, until it is over`() throws {
+            let database = try postgres.makeDatabase(), further = "takeover: reinvite"
+            let nodes = try ["a", "b", "c"].map { try GatewayProcess(database.url, node: $0, further: further) }
+            let begun = Date().timeIntervalSince1970, call = try Call(over: nodes[0])
+            #expect(try waits(10) { try postgres.query(database.name, "SELECT count(*) FROM dialog WHERE answered IS NOT NULL") == "2" })
+            let isWatched = "SELECT count(*) FROM node_lease WHERE renewed > to_timestamp(\(begun + 1))"
+            #expect(try waits(10) { try postgres.query(database.name, isWatched) == "3" }, "all have seen each other alive")
+            nodes[0].kill()
+            let killed = Date()
+            let taken = Thread.detached { [callee = Unchecked(call.callee)] in callee.value.takesReinvite(15) }
+            let first = try #require(call.caller.takesReinvite(15)), second = try #require(taken.value)
+            let survivors = nodes.dropFirst()
+            let survivor = try #require(survivors.first { first.contains("\r\nVia: SIP/2.0/UDP \($0.address);") })
+            #expect(second.contains("\r\nVia: SIP/2.0/UDP \(survivor.address);"), "the same one has both")
+            #expect(waits(10) { survivor.events.count { $0.kind == .mediaStarted } == 2 }, "\(survivor.said)")
+            #expect(Date().timeIntervalSince(killed) < 5)
+            let isTaken = "SELECT count(*) FROM dialog WHERE node <> 'a' AND cseq > 1000 AND orphan_of IS NULL"
+            #expect(try waits(10) { try postgres.query(database.name, isTaken) == "2" })
+            call.caller.hangUp(over: survivor.address)
+            #expect(call.callee.hearsBye(10)?.contains("gateway lost") == false, "it ends as calls end")
+            #expect(try waits(10) { try count("dialog", database.name) == "0" })
+            let recents = { try postgres.query(database.name, "SELECT line, outcome, reason, ended > connected FROM recent") }
+            #expect(try waits(10) { try recents() == "1002|answered|remoteEnded|t" }, "once")
+            #expect(survivors.allSatisfy { $0.stop() == 0 })
+            #expect(survivors.map { $0.events.count { $0.kind == .callAdopted } }.sorted() == [0, 2])
+            let audit = try AuditCommand.check(nodes.map(\.journal))
+            #expect(audit.isClean && audit.adoptedCalls.map(\.node) == ["a", "a"] && audit.unfinishedCalls.isEmpty)
+            #expect(audit.orphanedCalls.isEmpty)
+        }
+
         @Test func `a survivor cancels what rang at a gateway that was killed, and refuses the caller`() throws {
             let database = try postgres.makeDatabase()
             let a = try GatewayProcess(database.url, node: "a"), b = try GatewayProcess(database.url, node: "b")
@@ -103,6 +133,16 @@ extension Databases {
             #expect(waits(10) { again.events.count { $0.kind == .callOrphanEnded } == 2 })
             #expect(try waits(10) { try count("dialog", database.name) == "0" && count("node_lease", database.name) == "1" })
             #expect(again.stop() == 0)
+        }
+
+        @Test func `a gateway that was taken for dead leaves the rows of calls that another one has taken`() throws {
+            let database = try postgres.makeDatabase(), a = try GatewayProcess(database.url, node: "a")
+            let call = try Call(over: a)
+            #expect(try waits(10) { try count("dialog", database.name) == "2" })
+            try postgres.query(database.name, "UPDATE dialog SET run = 'another', node = 'b'")
+            call.caller.hangUp()
+            #expect(call.callee.hearsBye(10) != nil && a.stop() == 0, "all is written")
+            #expect(try postgres.query(database.name, "SELECT count(*) FROM dialog WHERE node = 'b'") == "2")
         }
 
         @Test func `an outage of the database ends nobody's call`() throws {
@@ -148,7 +188,7 @@ extension Databases {
             let second = try SharedGateway(database.url, node: "a", address: first.address)
             defer { second.stop() }
             #expect(try second.line("1001").devices.count == 1)
-            #expect(try postgres.query(database.name, "SELECT max(version) FROM schema_version") == "4")
+            #expect(try postgres.query(database.name, "SELECT max(version) FROM schema_version") == "5")
             #expect(try count("node_lease", database.name) == "1" && count("dialog", database.name) == "0")
         }
     }

@@ -198,7 +198,7 @@ extension Databases {
             let (line, status) = try failure(["data=\(database.url)", "data-password-file=\(file)"])
             #expect(
                 line
-                    == "the database \(database.url): it was written by a later version of hookswitch: its tables have version 99, and this program knows 4"
+                    == "the database \(database.url): it was written by a later version of hookswitch: its tables have version 99, and this program knows 5"
             )
             #expect(status == 3)
         }

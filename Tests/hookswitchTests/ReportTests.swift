@@ -158,6 +158,32 @@ import Workbench
         #expect(text.hasSuffix("6 events, 1 calls: clean; 1 calls of gateways that died were ended by others"))
     }
 
+    @Test func `an audit follows a call from the gateway that died to the one that went on with it`() throws {
+        let call = UUID().uuidString, place = #""call":"\#(call)","line":"1""#
+        let invite = #","details":{"method":"INVITE","cseq":1,"callid":"x@a","remoteTag":"t"}"#
+        let adopted = #","details":{"callid":"x@a","node":"a","with":"\#(UUID())","remote":"sip:1@192.0.2.1","count":9}"#
+        let line = { (sequence: Int, kind: String, details: String) in
+            #"{"seq":\#(sequence),"t":\#(sequence),"wall":\#(sequence),"lane":"s0","kind":"\#(kind)",\#(place)\#(details)}"#
+        }
+        let start = #","details":{"action":2,"created":3}"#
+        let a = [Self.line(1, "gateway.started"), line(2, "sip.rx", invite)]
+        let b = [
+            Self.line(1, "gateway.started"), line(2, "tx.accepted", #","details":{"transaction":1,"actions":"start:2"}"#),
+            line(3, "perform.start", start), line(4, "media.reserved", #","details":{"port":20000}"#), line(5, "call.adopted", adopted),
+            line(6, "sip.tx", invite), line(7, "action.fulfilled", start),
+        ]
+        try inFolder { path in
+            let files = [("a", a), ("b", b)].map { (path + "/" + $0, $1) }
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            for (file, lines) in files { try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: file)) }
+            let report = try AuditCommand.check(files.map(\.0)), text = AuditCommand.text(report)
+            #expect(report.isClean && report.adoptedCalls.map(\.callID) == ["x@a"] && report.orphanedCalls.isEmpty, "\(text)")
+            #expect(report.unfinishedCalls == [call], "it is still up at the other one")
+            #expect(text.contains("note        call \(call) went on at another gateway when the gateway 'a' died"))
+            #expect(text.hasSuffix("clean; 1 calls of gateways that died went on at others; 1 calls are unfinished"))
+        }
+    }
+
     @Test func `without the line of the one that ended it, or with another Call-ID, the call is unfinished`() throws {
         for report in [try audit(false), try audit(true, callID: "y@a")] {
             #expect(report.isClean && report.gaps == 0 && report.unfinishedCalls.count == 1 && report.orphanedCalls.isEmpty)

@@ -91,7 +91,7 @@ final class SharedGateway {
 final class BarePhone {
     let port: UInt16
     private let socket: Int32
-    private let gateway: SocketAddress
+    private var gateway: SocketAddress
     private let host: String
     private var number = 0
     private let id = UUID().uuidString
@@ -172,6 +172,12 @@ final class BarePhone {
         return false
     }
 
+    /// Ends the call that it has made, over another gateway.
+    func hangUp(over gateway: SocketAddress) {
+        self.gateway = gateway
+        hangUp()
+    }
+
     /// Ends the call that it has made.
     func hangUp() {
         guard let dialog else { return }
@@ -239,6 +245,16 @@ final class BarePhone {
             return true
         }
         return false
+    }
+
+    /// Waits for an INVITE in its call, and takes it; nil: none came.
+    func takesReinvite(_ seconds: Int32) -> String? {
+        while let (text, sender) = receiveFrom(seconds) {
+            guard text.hasPrefix("INVITE ") else { continue }
+            answer(text, "200 OK", soundHeaders, sound, to: sender)
+            return text
+        }
+        return nil
     }
 
     /// Waits for the end of its call, and agrees to it; nil: none came.

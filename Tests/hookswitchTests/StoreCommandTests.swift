@@ -92,7 +92,7 @@ extension Databases {
             guard case .otherVersion(.earlier, let fault) = try place(database.url).read(migrating: false) else {
                 return #expect(Bool(false))
             }
-            #expect(fault == "its tables have version 0, and those of this program 4: 'hookswitch store migrate' brings them up to date")
+            #expect(fault == "its tables have version 0, and those of this program 5: 'hookswitch store migrate' brings them up to date")
             try run("migrate", "--data", database.url, "--password-file", folder.path + "/password")
             try check.run()
             try postgres.query(database.name, "INSERT INTO schema_version (version) VALUES (99)")

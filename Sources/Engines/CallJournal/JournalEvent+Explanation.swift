@@ -72,6 +72,14 @@ extension JournalEvent.Kind {
                     .maybe(
                         .status,
                         "the answer to the BYE or CANCEL; 408: none came; 503: it could not be sent; not there: the caller was refused"),
+                    .maybe(.cause, Self.obstacles),
+                ])
+        case .callAdopted:
+            .init(
+                "A call of a gateway that has died goes on here: the INVITE that follows is one in its dialog. With the UUID that the call has in the journal of that gateway.",
+                [
+                    .always(.callid), .always(.node), .always(.with, "the call that it talks with, adopted with it"),
+                    .always(.remote, "the Contact of the far end"), .always(.count, "seconds since its answer"),
                 ])
         case .providerReset: .init("CallKit was reset or invalidated: every call of the line ends.")
 
@@ -317,6 +325,9 @@ extension JournalEvent.Kind {
                 [.always(.count, "events that are missing, itself included"), .always(.calls)])
         }
     }
+
+    private static let obstacles =
+        "why the call did not go on here, where calls do (`takeover: reinvite`): `held`, `dtls`, `ice`, `application`, `conference`, `transfer`, `alone`, `no-audio`, `own`, `unanswered`, `unknown`; `no-room`: this gateway cannot take it"
 
     private static let sender: [Detail] = [.maybe(.agent), .maybe(.transport), .maybe(.remote)]
 

@@ -10,6 +10,7 @@ extension JournalEvent {
         case accessRefused = "access.refused"
         case trunkState = "trunk.state"
         case callOrphanEnded = "call.orphan-ended"
+        case callAdopted = "call.adopted"
         case providerReset = "provider.reset"
 
         // Settings that a line's user changes.

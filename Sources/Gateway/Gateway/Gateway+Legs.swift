@@ -26,7 +26,7 @@ extension Gateway: LegContext {
         case .startedRinging(let status): transfers.tellTransferor(ofTarget: leg, status)
         case .dialogMoved: services.dialogs.note(leg)
         case .passedHeaders(let message): dialling.passHeaders(of: message, from: leg)
-        case .connected: ringing.originations.connected(leg)
+        case .connected: if services.dialogs.takeovers?.connected(leg) != true { ringing.originations.connected(leg) }
         case .startsMedia: recorder.begin(leg)
         case .silent: reachability.calleeIsSilent(leg)
         case .heard: reachability.calleeIsBack(leg)
@@ -72,7 +72,9 @@ extension Gateway: LegContext {
         case .forkEnded(let call, let cause): table.leg(call).map { ringing.forkEnded($0, cause) }
         case .hold(let call, let isHeld): table.leg(call).map { transfers.holding.hold($0, isHeld) }
         case .callNext: ringing.huntOn(for: bridge)
-        case .conversation(let members): grouping.arrange(members, of: bridge)
+        case .conversation(let members):
+            grouping.arrange(members, of: bridge)
+            for leg in members.compactMap(table.leg) { services.dialogs.note(leg) }
         }
     }
 

@@ -119,6 +119,7 @@ public final class Gateway: SignallingEndpoint {
     /// Everybody knows everybody else now: devices of the last run are called again, and trunks look for their servers.
     private func begin(_ environment: Environment) {
         (dialling.legContext, ringing.wakeUps.listener) = (self, incomingCalls)
+        services.dialogs.takeovers = Takeovers(context, table, services.dialogs, dialling)
         applications.calls = ApplicationCalls(
             context, table, router, dialling, applications.queues, ringing, transfers)
         recorder.mailboxes.waiting = MessageWaiting(context, lineTable, recorder.mailboxes, admission, registrar, userAgent)
@@ -267,10 +268,10 @@ public final class Gateway: SignallingEndpoint {
         adopt(whole.updates(of: numbers, users: registrar.registeredUsers.map(\.description)), at: now)
     }
 
-    /// Ends the calls of gateways that have died.
+    /// Ends the calls of gateways that have died, or goes on with them (``GatewayConfiguration/takeover``).
     public func end(_ orphans: OrphanedCalls, at now: Instant) {
         enter(now)
-        services.end(orphans)
+        services.end(isDraining ? orphans : services.dialogs.takeovers?.take(orphans) ?? orphans)
         settle()
     }
 

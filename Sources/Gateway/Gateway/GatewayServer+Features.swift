@@ -54,7 +54,7 @@ extension GatewayServer {
         }
     }
 
-    /// Ends the calls of gateways that have died. Returns at once.
+    /// Ends the calls of gateways that have died, or goes on with them. Returns at once.
     public func end(_ orphans: OrphanedCalls) { lane.post { host, now in host.endpoint.end(orphans, at: now) } }
 
     /// Takes the leases of trunks that gateways which share the store have. Returns at once.

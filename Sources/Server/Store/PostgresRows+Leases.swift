@@ -5,12 +5,13 @@ import Runtime
 
 // Leases of gateways, and the dialogs of those that have died.
 extension PostgresRows {
-    /// Dialogs that are taken at a time.
+    /// Dialogs that are taken at a time, besides those of the parties that they talk with.
     static let mostOrphans = 200
 
     private static let dialog =
         """
-        dialog.call, line, peer, call_id, local, remote, cseq, routes, target, is_secure, transport, address, server_name, trunk, last_word
+        dialog.call, line, peer, call_id, local, remote, cseq, routes, target, is_secure, transport, address, server_name, trunk, last_word,
+        answered
         """
     static let length = "interval '\(LeaseWatch.length.wholeMilliseconds) milliseconds'"
     /// Lists of texts are one value.
@@ -43,17 +44,20 @@ extension PostgresRows {
     }
 
     /// Makes the dialogs of dead runs those of this one, so that another gateway ends them when this one dies over it. Gateways that do so at
-    /// the same time share them. A run whose lease was renewed meanwhile keeps its dialogs; the earlier runs of this node are known to be over.
+    /// the same time share them, and the two dialogs of a conversation go to one: that of the smaller UUID is asked for. A run whose lease was renewed meanwhile keeps its dialogs; the earlier runs of this node are known to be over.
     static func taking(from dead: [NodeLease], run: String, node: String) -> [Statement] {
         let runs = json(dead.map(\.run)), node = StoreChange.clean(node)
         return [
             Statement(
                 """
                 WITH orphan AS MATERIALIZED (
-                    SELECT call FROM dialog AS d WHERE run \(listed) AND NOT EXISTS (
+                    SELECT call AS first, peer AS second, run AS dead FROM dialog AS d WHERE run \(listed) AND NOT EXISTS (
                         SELECT FROM node_lease AS l WHERE l.run = d.run AND l.node <> $3 AND l.renewed > clock_timestamp() - \(length))
+                    AND NOT EXISTS (
+                        SELECT FROM dialog AS p WHERE p.call = d.peer AND p.peer = d.call AND p.run = d.run AND p.call < d.call)
                     LIMIT \(mostOrphans) FOR UPDATE SKIP LOCKED)
-                UPDATE dialog SET run = $2, node = $3, orphan_of = coalesce(orphan_of, node) FROM orphan WHERE dialog.call = orphan.call
+                UPDATE dialog SET run = $2, node = $3, orphan_of = coalesce(orphan_of, node) FROM orphan
+                    WHERE dialog.call = first OR dialog.call = second AND dialog.peer = first AND dialog.run = dead
                 RETURNING orphan_of, \(dialog)
                 """, [runs, run, node]),
             Statement(
@@ -75,7 +79,8 @@ extension PostgresRows {
                     local: row.text(), remote: row.text(), sequence: UInt32(clamping: row.number()),
                     routes: row.text().split(separator: "\n").map(String.init), target: row.text(), isSecure: row.flag(),
                     transport: row.text(), address: row.text(), serverName: row.text(), trunk: row.optional(),
-                    lastWord: row.optional()),
+                    lastWord: row.optional(),
+                    answered: row.optional().flatMap { try? JSONDecoder().decode(SavedCall.self, from: Data($0.utf8)) }),
                 node: node)
         }
     }

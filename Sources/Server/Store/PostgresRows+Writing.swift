@@ -35,8 +35,9 @@ extension StoreChange {
         case .message(let message): Self.upsert("message", keys: 2, Self.row(message) + [("node", node)])
         case .noMessage(let line, let id): Self.delete("message", [("line", line), ("id", id.uuidString)])
         case .dialog(let dialog):
-            Self.upsert("dialog", keys: 1, Self.row(dialog) + [("node", node), ("run", run), ("orphan_of", nil)])
-        case .noDialog(let call): Self.delete("dialog", [("call", call.uuidString)])
+            Self.upsert("dialog", keys: 1, Self.row(dialog) + [("node", node), ("run", run), ("orphan_of", nil)], ifSame: "run")
+        // A call that another gateway has taken is that one's: this one is taken for dead.
+        case .noDialog(let call): Self.delete("dialog", [("call", call.uuidString), ("run", run)])
         case .trunk(let line, let state): Self.statement(state, ofTrunk: line, run: run)
         }
     }
@@ -51,11 +52,13 @@ extension StoreChange {
     }
 
     private static func upsert(
-        _ table: String, keys: Int, _ row: [(column: String, value: String?)], unlessNewer time: String? = nil
+        _ table: String, keys: Int, _ row: [(column: String, value: String?)], unlessNewer time: String? = nil,
+        ifSame owner: String? = nil
     ) -> Statement {
         let names = row.map(\.column), places = (1...row.count).map { "$\($0)" }
         let others = names.dropFirst(keys).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        let condition = time.map { " WHERE \(table).\($0) <= excluded.\($0)" } ?? ""
+        let condition =
+            time.map { " WHERE \(table).\($0) <= excluded.\($0)" } ?? owner.map { " WHERE \(table).\($0) = excluded.\($0)" } ?? ""
         return Statement(
             """
             INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))
@@ -121,6 +124,7 @@ extension StoreChange {
             ("routes", dialog.routes.joined(separator: "\n")), ("target", dialog.target), ("is_secure", text(dialog.isSecure)),
             ("transport", dialog.transport), ("address", dialog.address), ("server_name", dialog.serverName), ("trunk", dialog.trunk),
             ("last_word", dialog.lastWord),
+            ("answered", dialog.answered.flatMap { try? String(decoding: JSONEncoder().encode($0), as: UTF8.self) }),
         ]
     }
 

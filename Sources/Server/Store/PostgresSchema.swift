@@ -83,5 +83,8 @@ enum PostgresSchema {
         [
             "ALTER TABLE dialog ADD COLUMN last_word text"
         ],
+        [
+            "ALTER TABLE dialog ADD COLUMN answered text"
+        ],
     ]
 }

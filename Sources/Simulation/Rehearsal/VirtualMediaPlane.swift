@@ -44,6 +44,8 @@ final class VirtualMediaPlane: MediaPlane {
     var openLegs: Int { legs.count }
     /// Limits on the silence of a far end, one for each open leg that has such a limit.
     var silenceLimits: [Duration] { legs.values.compactMap(\.plan.silenceLimit) }
+    /// Legs whose packets go to another one.
+    var linkedLegs: Int { legs.values.count { $0.partner != nil } }
     /// Legs whose packets may leave.
     var sendingLegs: Int { legs.values.count { $0.state == .started && $0.plan.audio.sends } }
 

@@ -50,11 +50,11 @@ public struct OfferAnswer: Sendable {
     /// The peer's open offer; nil in any other state.
     public private(set) var remoteOffer: RemoteOffer?
 
-    private let sessionID: UInt64
-    private var session = Session()
+    private(set) var sessionID: UInt64
+    private(set) var session = Session()
     private var pending: Pending?
     /// The version of the description that was sent last; it never falls, also not by a rollback.
-    private var version: UInt64 = 0
+    private(set) var version: UInt64 = 0
     /// The hash of what was sent last, but for its version: a description is kilobytes, for as long as a call lasts.
     private var lastSent: Int?
 
@@ -62,6 +62,13 @@ public struct OfferAnswer: Sendable {
     public init(local: LocalMedia, sessionID: UInt64) {
         self.local = local
         self.sessionID = sessionID >> 2   // RFC 3264 §5: below 2^62
+    }
+
+    /// Goes on with a session of which this value has said nothing yet: its next description has a version above that one, and its formats
+    /// have the same numbers (RFC 3264 §8, §8.3.2).
+    public mutating func resume(_ identity: SessionIdentity) {
+        (sessionID, version) = (identity.id, identity.version)
+        for format in identity.formats { session.numbers.record(format) }
     }
 
     /// Opens an exchange from our side: the body of an INVITE, or of a 200 to an INVITE without one.
@@ -214,7 +221,7 @@ public struct OfferAnswer: Sendable {
 
 extension OfferAnswer {
     /// Values that last between exchanges.
-    private struct Session: Sendable {
+    struct Session: Sendable {
         /// The parts of an `m=` line that are needed to refuse it again in its place.
         struct Slot: Sendable {
             var kind: Text

@@ -80,6 +80,11 @@ struct PayloadNumbers: Sendable {
 
     private var known: [Meaning] = []
 
+    /// Each number that has a meaning, without format parameters.
+    var all: [RemoteAudio.Format] {
+        known.map { .init(payloadType: $0.payloadType, codec: Codec(name: $0.name, clockRate: $0.clockRate, channels: $0.channels)) }
+    }
+
     /// The formats that we offer of `local`: every codec, then comfort noise and telephone-event at each of their clocks.
     mutating func offered(of local: LocalMedia) -> [RemoteAudio.Format] {
         var codecs = local.codecs

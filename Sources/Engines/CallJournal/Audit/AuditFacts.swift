@@ -252,6 +252,7 @@ extension AuditFacts {
             leave(current.group, call)
         case .actionFulfilled, .actionFailed, .actionTimedOut: noteCompletion(event, call)
         case .mediaRefused: noteRefusal(event)
+        case .callAdopted: current.actions.adopts = event.details.text(.callid)?.detached
         case .redirectionLookup: current.noteLookup(event)
         case .inviteUnanswered: current.noteUnanswered(event.details.number(.status))
         default:

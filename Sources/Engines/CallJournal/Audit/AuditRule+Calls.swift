@@ -121,4 +121,24 @@ extension AuditRule {
         isAdvice: { event, facts in
             event.kind == .reportConnecting && facts.current.reports.connecting == 0 && facts.line(event.line).isOfApp
         })
+
+    /// A call of a gateway that has died begins here as one that is started: `call.adopted` comes once, inside `perform.start` and before
+    /// the INVITE, which is one in the dialog that it names. No other call begins with an INVITE in a dialog. So all rules about an
+    /// outgoing call hold: its media is opened after the 2xx to that INVITE, and closed after its end.
+    static let r21 = AuditRule(
+        .R21, "a call is adopted once, inside perform.start, and its INVITE is one in the dialog that was adopted",
+        on: [.callAdopted, .sipSent],
+        check: { event, facts in
+            let call = facts.current
+            if event.kind == .callAdopted {
+                if event.details.text(.callid) == nil || event.details.text(.node) == nil { return "call.adopted names Call-ID and node" }
+                if call.actions.adopts != nil { return "a call is adopted once" }
+                return call.actions.beganStart && call.invitesSent == 0 ? nil : "a call is adopted between perform.start and its INVITE"
+            }
+            guard let message = facts.message, message.isRequest(.invite), !call.isEstablished else { return nil }
+            guard let adopted = call.actions.adopts else {
+                return message.remoteTag == nil ? nil : "an INVITE in the dialog of another gateway needs call.adopted"
+            }
+            return event.details.text(.callid) == adopted ? nil : "the INVITE must be one in the dialog that was adopted"
+        })
 }

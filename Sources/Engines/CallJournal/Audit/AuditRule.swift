@@ -8,7 +8,7 @@ public final class AuditRule: Sendable {
     /// The number of a rule in the design; it stays the same for ever.
     public enum ID: String, CaseIterable, Hashable, Sendable {
         /// Calls and signalling.
-        case R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13, R14, R15, R16, R17, R18, R19, R20
+        case R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13, R14, R15, R16, R17, R18, R19, R20, R21
         /// Media.
         case M1, M2, M3, M4, M5, M5s, M6, M7, M8, M9, M10, M11, M12, M13, M14, M15
     }
@@ -45,8 +45,8 @@ public final class AuditRule: Sendable {
 
     /// Every rule, in the order of `ID`.
     public static let all: [AuditRule] = [
-        r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, r18, r19, r20, m1, m2, m3, m4, m5, m5s, m6, m7, m8, m9,
-        m10, m11, m12, m13, m14, m15,
+        r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, r18, r19, r20, r21, m1, m2, m3, m4, m5, m5s, m6, m7, m8,
+        m9, m10, m11, m12, m13, m14, m15,
     ]
 }
 

@@ -45,6 +45,8 @@ final class CallFacts {
         var beganStart = false, beganAnswer = false, beganEnd = false
         var fulfilledAnswer = false
         var failedStartOrAnswer = false
+        /// The Call-ID of the dialog of another gateway that the call goes on with.
+        var adopts: Text?
         /// The hold that the last `perform.held` wants, and the one that the last fulfilled action made.
         var wantsHold = false, isHeld = false
         /// Performed and not complete.

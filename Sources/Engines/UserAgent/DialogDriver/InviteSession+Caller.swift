@@ -42,6 +42,21 @@ extension InviteSession {
             authentication: agent.makeAuthentication(invite.credentials), agent: agent)
     }
 
+    /// A session in the dialog of another user agent. In the place of the INVITE that made it there is one with what is known of that.
+    convenience init(adopting adopted: AdoptedDialog, agent: UserAgent) {
+        let dialog = adopted.dialog, isCaller = adopted.role == .caller
+        let user = adopted.contactUser ?? dialog.local.uri.user
+        let contact = agent.makeContact(user: user, over: adopted.flow, isSecure: dialog.isSecure)
+        let invite = Message.request(
+            .invite, uri: isCaller ? dialog.remoteTarget : contact.uri, via: agent.makeVia(for: dialog.nextHop, over: adopted.flow),
+            from: isCaller ? dialog.local : dialog.remote, to: isCaller ? dialog.remote : dialog.local, callID: dialog.callID,
+            cseq: dialog.localSequence)
+        self.init(
+            role: adopted.role, invite: Boxed(invite), localTag: dialog.localTag, flow: adopted.flow, contact: contact,
+            authentication: agent.makeAuthentication(adopted.credentials), agent: agent)
+        (self.dialog, state) = (dialog, .confirmed)
+    }
+
     /// Sends what the session was made of.
     func start(_ invite: OutgoingInvite, at now: Instant) {
         var sequence = request.cseq.number
@@ -167,7 +182,9 @@ extension InviteSession {
 
     /// Gives the call up: CANCEL, as soon as a provisional response allows it (RFC 3261 §9.1). A 2xx that crosses it is delivered as
     /// `.accepted`, and `bye` ends it. Without a final response the INVITE is given up after 64·T1 and rejected with 408.
+    /// In the dialog of another user agent, whose peer has not accepted us yet, BYE takes its place.
     public func cancel(reasons: [Reason] = [], at now: Instant) {
+        if isAdopting { return bye(reasons: reasons, at: now) }
         guard role == .caller, state == .inviting, caller.cancellation == nil, let invitation = caller.invitation else { return }
         caller.cancellation = Cancellation(reasons: reasons)
         invitation.mayRetry = false

@@ -11,17 +11,27 @@ final class OutgoingOffer {
         case waiting(Instant)
     }
 
+    enum Purpose {
+        /// The delegate wants another session.
+        case change
+        /// Only refreshes the session: nobody but the timer waits for its answer.
+        case refresh
+        /// The first request in a dialog that another user agent had: its 2xx is the answer of the call, as its delegate sees it.
+        case adoption
+    }
+
     let method: Method
     let body: [UInt8]
-    /// Only refreshes the session: nobody but the timer waits for its answer.
-    let isRefresh: Bool
+    let purpose: Purpose
     var state = State.sent
     var exchange: ClientRequest?
     /// The number of times that it was sent.
     var attempts = 0
     static let maximumAttempts = 8
 
-    init(method: Method, body: [UInt8], isRefresh: Bool = false) { (self.method, self.body, self.isRefresh) = (method, body, isRefresh) }
+    init(method: Method, body: [UInt8], for purpose: Purpose = .change) { (self.method, self.body, self.purpose) = (method, body, purpose) }
+
+    var isRefresh: Bool { purpose == .refresh }
 }
 
 extension InviteSession {
@@ -51,8 +61,17 @@ extension InviteSession {
     @discardableResult
     public func update(body: [UInt8], at now: Instant) -> Bool { makeOffer(OutgoingOffer(method: .update, body: body), at: now) }
 
+    /// The dialog is another user agent's until the peer has answered our first request in it.
+    var isAdopting: Bool { offer?.purpose == .adoption }
+
+    /// The first re-INVITE in the dialog of another user agent: `.accepted` or `.rejected` follows.
+    func adopt(offering body: [UInt8], at now: Instant) { send(OutgoingOffer(method: .invite, body: body, for: .adoption), at: now) }
+
+    /// In T1. A peer that is in the call answers at once, and whom it talks with hears nothing meanwhile: long enough for five copies.
+    private static var adoptionPatience: Int { 16 }
+
     /// An UPDATE that only refreshes the session (RFC 4028 §7.4).
-    func sendRefresh(at now: Instant) { send(OutgoingOffer(method: .update, body: [], isRefresh: true), at: now) }
+    func sendRefresh(at now: Instant) { send(OutgoingOffer(method: .update, body: [], for: .refresh), at: now) }
 
     private func makeOffer(_ offer: OutgoingOffer, at now: Instant) -> Bool {
         guard canOffer else { return false }
@@ -72,7 +91,8 @@ extension InviteSession {
         offer.attempts += 1
         self.offer = offer
         exchange.onTooBrief = raiseInterval
-        exchange.timeout = agent.configuration.timers.timeout
+        let timers = agent.configuration.timers
+        exchange.timeout = isAdopting ? timers.t1 * Self.adoptionPatience : timers.timeout
         exchange.start(at: now) { [self] outcome, now in receive(outcome, of: exchange, offer.method, at: now) }
     }
 
@@ -83,7 +103,7 @@ extension InviteSession {
             if status < 300 {
                 receiveAnswer(response, of: exchange, method, at: now)
             } else if offer?.exchange === exchange {
-                refuseOffer(status, at: now)
+                refuseOffer(status, response, at: now)
             }
         case .timedOut: if offer?.exchange === exchange { refuseOffer(408, at: now) }
         case .transportFailed: if offer?.exchange === exchange { refuseOffer(503, wasAnswered: false, at: now) }
@@ -105,18 +125,22 @@ extension InviteSession {
         // A re-INVITE's goes with the ACK, which repeats what it said of us.
         if method != .invite { self.offer = nil }
         if offer.isRefresh { return }
-        emit(.reanswered(response), at: now)
+        emit(offer.purpose == .adoption ? .accepted(response) : .reanswered(response), at: now)
         // Whoever offered in the INVITE has the answer now; otherwise the delegate owes it, and gets no second chance.
         if awaitedSequence == sequence { acknowledge(exchange.request, at: now) }
     }
 
     /// 491 is tried again after 2.1–4 s by the owner of the Call-ID, after 0–2 s by the other side (§14.1).
-    private func refuseOffer(_ status: Int, wasAnswered: Bool = true, at now: Instant) {
+    private func refuseOffer(_ status: Int, _ response: Message? = nil, wasAnswered: Bool = true, at now: Instant) {
         guard let offer else { return }
         if status == 491, state == .confirmed, offer.attempts < OutgoingOffer.maximumAttempts {
             let delay = agent.randomDelay(role == .caller ? 2_100...4_000 : 0...2_000)
             (offer.state, offer.exchange) = (.waiting(now + delay), nil)
             return refreshAlarm()
+        }
+        if offer.purpose == .adoption {
+            offer.exchange = nil
+            return emit(.rejected(status: status, response), at: now)
         }
         self.offer = nil
         if !offer.isRefresh {
@@ -133,7 +157,7 @@ extension InviteSession {
     /// As it was, unless the delegate wants something else by now and offers that.
     func retryOffer(at now: Instant) {
         guard let offer, case .waiting(let due) = offer.state, now >= due else { return }
-        if !offer.isRefresh {
+        if offer.purpose == .change {
             self.offer = nil
             emit(.retryDue, at: now)
             guard self.offer == nil, state == .confirmed else { return }
@@ -182,6 +206,8 @@ extension InviteSession {
         var isOursOpen = awaitedSequence != nil || callee.unpracked?.holdsOffer == true
         if role == .caller, state == .inviting { isOursOpen = caller.earlyDialogs.first { $0.dialog.matches(request) }?.isAgreed != true }
         if case .sent = offer?.state { isOursOpen = true }
+        // Whoever has not been told yet where we are is answered when it has been.
+        if isAdopting { isOursOpen = true }
         return isOursOpen || unacknowledged.contains { $0.holdsOffer } ? Refusal(491) : nil
     }
 

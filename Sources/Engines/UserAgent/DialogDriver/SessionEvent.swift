@@ -32,9 +32,11 @@ public enum SessionEvent {
     case looking(for: URI)
     /// Nobody is there: `rejected` follows, with the 3xx.
     case foundNobody
-    /// The first 2xx to our INVITE, also after `cancel`. Call `acknowledge`; if it is not wanted any more, `bye` does both.
+    /// The first 2xx to our INVITE, also after `cancel`. Call `acknowledge`; if it is not wanted any more, `bye` does both. Also that to the
+    /// first request in a dialog that was adopted.
     case accepted(Message)
-    /// Any other end of our INVITE. 408 with nil: nobody answered in time. 503 with nil: the transport failed. The session is over.
+    /// Any other end of our INVITE. 408 with nil: nobody answered in time. 503 with nil: the transport failed. The session is over;
+    /// one in a dialog that was adopted waits for `cancel` or `bye`.
     case rejected(status: Int, Message?)
 
     // Either

@@ -90,6 +90,26 @@ public struct OutgoingOptions {
     }
 }
 
+/// A dialog that another user agent had, of a call that was answered, and that this one goes on with.
+public struct AdoptedDialog {
+    /// As the other one left it; its next request has the next number.
+    public var dialog: Dialog
+    /// The side of its INVITE that the other one was.
+    public var role: InviteSession.Role
+    /// The way to the peer, as far as the dialog's route set and target do not say otherwise.
+    public var flow: Flow
+    /// The user of our Contact; nil: that of our address in the dialog.
+    public var contactUser: Text?
+    /// Our credentials for a peer that challenges; nil: a challenge is a refusal.
+    public var credentials: Credentials?
+    /// The offer.
+    public var body: [UInt8]
+
+    public init(_ dialog: Dialog, as role: InviteSession.Role, over flow: Flow, offering body: [UInt8]) {
+        (self.dialog, self.role, self.flow, self.body) = (dialog, role, flow, body)
+    }
+}
+
 /// A MESSAGE to be sent outside of a dialog (RFC 3428).
 public struct OutgoingMessage {
     /// The Request-URI.
@@ -129,6 +149,16 @@ extension UserAgent {
         session.isToOurselves = request.isToOurselves
         sessions[session.localTag] = session
         session.start(request, at: now)
+        return session
+    }
+
+    /// Goes on with the dialog of another user agent: a re-INVITE tells the peer where its requests and its packets go from now on.
+    /// The delegate hears of everything from the sending on: `.accepted` or `.rejected` follows, as of an INVITE.
+    public func adopt(_ adopted: AdoptedDialog, delegate: (any InviteSessionDelegate)? = nil, at now: Instant) -> InviteSession {
+        let session = InviteSession(adopting: adopted, agent: self)
+        session.delegate = delegate
+        sessions[session.localTag] = session
+        session.adopt(offering: adopted.body, at: now)
         return session
     }
 

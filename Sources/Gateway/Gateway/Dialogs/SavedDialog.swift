@@ -32,16 +32,19 @@ public struct SavedDialog: Sendable, Equatable {
     /// Before the answer, the message that ends the call: a CANCEL or a refusal. There is no dialog for a BYE then: the fields from `local`
     /// to `isSecure` say no more than whom the call is with. Nil: the call was answered.
     public var lastWord: String?
+    /// The call, for who goes on with it; nil: it was not answered, or an earlier version wrote the row.
+    public var answered: SavedCall?
 
     public init(
         call: UUID, line: String, peer: UUID?, callID: String, local: String, remote: String, sequence: UInt32, routes: [String],
         target: String, isSecure: Bool, transport: String, address: String, serverName: String, trunk: String? = nil,
-        lastWord: String? = nil
+        lastWord: String? = nil, answered: SavedCall? = nil
     ) {
         (self.call, self.line, self.peer, self.callID) = (call, line, peer, callID)
         (self.local, self.remote, self.sequence, self.routes) = (local, remote, sequence, routes)
         (self.target, self.isSecure, self.transport) = (target, isSecure, transport)
         (self.address, self.serverName, self.trunk, self.lastWord) = (address, serverName, trunk, lastWord)
+        self.answered = answered
     }
 }
 
@@ -50,11 +53,15 @@ extension SavedDialog {
     static let unknownRequests: UInt32 = 1_000
 
     /// Nil where the call is between its answer and the dialog, or over.
-    init?(_ leg: Leg, peer: UUID?) {
+    /// - Parameter answered: when the call was, as far as it is.
+    init?(_ leg: Leg, in table: CallTable, answered: Date) {
+        let peer = table.peer(of: leg)?.uuid
         switch leg.state {
-        case .connected: self.init(confirmed: leg, peer: peer)
+        case .connected: self.init(confirmed: leg, peer: peer, SavedCall(leg, in: table, answered: answered))
         case .ended: return nil
-        default: self.init(unanswered: leg, peer: peer)
+        default:
+            guard let adoption = leg.destination?.value.adoption else { self.init(unanswered: leg, peer: peer); return }
+            self.init(confirmed: leg, peer: peer, adoption.call)
         }
     }
 
@@ -69,7 +76,7 @@ extension SavedDialog {
             lastWord: String(decoding: word.message, as: UTF8.self))
     }
 
-    private init?(confirmed leg: Leg, peer: UUID?) {
+    private init?(confirmed leg: Leg, peer: UUID?, _ call: SavedCall) {
         guard let session = leg.session, let dialog = session.dialog else { return nil }
         let flow = session.flow
         self.init(
@@ -77,7 +84,7 @@ extension SavedDialog {
             local: dialog.local.description, remote: dialog.remote.description, sequence: dialog.localSequence,
             routes: dialog.routeSet.map(\.description), target: dialog.remoteTarget.text.description, isSecure: dialog.isSecure,
             transport: flow.transport.text.description, address: flow.remote.description, serverName: flow.peer.description,
-            trunk: leg.trunk?.line.description)
+            trunk: leg.trunk?.line.description, answered: call)
     }
 
     /// The far end of the way that messages took; nil for what cannot be read.

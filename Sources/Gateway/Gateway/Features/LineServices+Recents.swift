@@ -38,8 +38,9 @@ extension LineServices {
         return [called, calling].compactMap(\.self)
     }
 
-    /// The call of an incoming leg is over.
+    /// The call of an incoming leg is over, or that of one that has gone on here.
     func noteEnd(of leg: Leg, _ end: CallEnd) {
+        if let calls = dialogs.takeovers?.ended(leg) { return finish(calls, end.name) }
         guard leg.direction == .incoming, let origin = leg.origin else { return }
         let outcome = RecentCall.Outcome(incoming: end, cause: leg.endCause, wasAnswered: origin.connected != nil)
         add(outcome, .incoming, of: leg, origin.handle, origin.name, to: leg.line, reason: end.name)
@@ -75,11 +76,16 @@ extension LineServices {
 
     /// Calls of a gateway that has died end as those of a provider that was reset: failed.
     func end(_ orphans: OrphanedCalls) {
-        for var call in orphans.recents {
-            (call.ended, call.reason) = (context.date, CXCallEndedReason.failed.name.description)
+        finish(orphans.recents, CXCallEndedReason.failed.name)
+        for dialog in orphans.dialogs { dialogs.end(dialog) }
+    }
+
+    /// Calls that another gateway has begun to write down end now.
+    private func finish(_ calls: [RecentCall], _ reason: Text) {
+        for var call in calls {
+            (call.ended, call.reason) = (context.date, reason.description)
             if let line = lines.line(numbered: Text(call.line)) { keep(call, of: line) } else { context.store?.keep(.recent(call)) }
         }
-        for dialog in orphans.dialogs { dialogs.end(dialog) }
     }
 
     private func keep(_ call: RecentCall, of line: Line) {

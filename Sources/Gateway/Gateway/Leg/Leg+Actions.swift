@@ -22,8 +22,10 @@ extension Leg {
         media.configure(at: now, codecs: codecNames)
         session = context.invite(from: self, to: destination.value, offer: call.invite(self).serialized())
         call.enter(.calling)
-        // A call to ourselves rings for as long as it does where it arrives.
-        if !destination.value.isToOurselves { timer.arm(.ring, of: self, after: lines.called.configuration.ringTimeout) }
+        // A call to ourselves rings for as long as it does where it arrives, and one that is adopted is up.
+        if !destination.value.isToOurselves, destination.value.adoption == nil {
+            timer.arm(.ring, of: self, after: lines.called.configuration.ringTimeout)
+        }
         if destination.value.isSilent { context.leg(self, did: .silent) }
         if destination.value.isDevice { timer.arm(.silence, of: self, after: Self.longestSilence) }
         return true

@@ -98,6 +98,7 @@ extension Leg: InviteSessionDelegate {
 
     private func rejected(_ status: Int, _ response: Message?) {
         guard state != .ended else { return }
+        if destination?.value.adoption != nil { return notAdopted(status, isAnswered: response != nil) }
         let sawProvisional = state == .early
         let cause = EndCause.passing(status: status, response, isDevice: destination?.value.isDevice ?? false)
         if status == 408, response == nil, !reach.hasSpoken { context.leg(self, did: .unreachable) }
@@ -107,6 +108,12 @@ extension Leg: InviteSessionDelegate {
         }
         let reason = StatusTable.endedReason(status: status, sawProvisional: sawProvisional)
         if response == nil { end(.reported(reason, cause, tellsPeer: false)) } else { farEndEnded(reason, cause) }
+    }
+
+    /// The far end does not know us, or cannot take our offer: the call ends as it would without a takeover.
+    private func notAdopted(_ status: Int, isAnswered: Bool) {
+        if !isAnswered { scribe.write(.inviteUnanswered, at: now, [.status: .init(status), .remote: .init(flow.remote.description)]) }
+        end(.reported(.failed, .gatewayLost))
     }
 
     /// As long as another server is waited for (RFC 3263 §4.3), where there is one.

@@ -31,7 +31,7 @@ enum LegEvent {
     case provisional(Message)
     /// The first of them, with its status.
     case startedRinging(Int)
-    /// Its dialog is there, or its far end may be at another place.
+    /// Its dialog is there, or its far end may be at another place; or a program has begun to speak.
     case dialogMoved
     /// A 2xx, a BYE or a provisional response may pass headers to the other end.
     case passedHeaders(Message)

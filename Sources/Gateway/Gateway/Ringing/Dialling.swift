@@ -102,6 +102,7 @@ final class Dialling {
 
     /// The INVITE of an outgoing leg. Its From is the caller with our domain, its Call-ID and tag are new: the two legs share nothing.
     func invite(from leg: Leg, to destination: Destination, offer: [UInt8]) -> InviteSession {
+        if let adoption = destination.adoption { return adopt(adoption, as: leg, destination, offer: offer) }
         let caller = destination.caller
         let own = caller.name(towards: leg.trunk, domain: context.configuration.domain)
         let from = caller.isPrivate ? CallerIdentity.anonymousName : own
@@ -126,7 +127,7 @@ final class Dialling {
         if leg.call.negotiation.local.security.policy == .optional {
             invite.offerAfterRefusal = { [weak leg] in leg?.call.negotiation.offerSecurely()?.serialized() }
         }
-        invite.contactUser = leg.trunk.flatMap { $0.configuration.registration == nil ? nil : $0.configuration.contactUser(line: $0.line) }
+        invite.contactUser = contactUser(of: leg)
         let origin = table.opener(ofBridgeOf: leg)
         let (cause, trunk) = destination.referral.map { (Optional($0.refer), $0.trunk) } ?? (origin?.session?.request, origin?.trunk)
         invite.headers += headers(passedBy: cause, from: trunk, to: leg)
@@ -138,6 +139,25 @@ final class Dialling {
         }
         invite.isToOurselves = destination.isToOurselves
         return userAgent.invite(invite, delegate: leg, at: context.now)
+    }
+
+    private func contactUser(of leg: Leg) -> Text? {
+        leg.trunk.flatMap { $0.configuration.registration == nil ? nil : $0.configuration.contactUser(line: $0.line) }
+    }
+
+    /// The INVITE of a call that another gateway had is one in its dialog.
+    private func adopt(_ adoption: Adoption, as leg: Leg, _ destination: Destination, offer: [UInt8]) -> InviteSession {
+        let row = adoption.orphan.dialog
+        var details: JournalEvent.Details = [
+            .callid: .init(row.callID), .node: .init(adoption.orphan.node), .remote: .init(row.target),
+            .count: .init(Int(max(0, context.date.timeIntervalSince(adoption.answered)))),
+        ]
+        details[.with] = row.peer.map { .uuid(CallUUID($0)) }
+        leg.scribe.write(.callAdopted, at: context.now, details)
+        let role: InviteSession.Role = adoption.call.isCaller ? .caller : .callee
+        var adopted = AdoptedDialog(adoption.dialog, as: role, over: destination.flow, offering: offer)
+        (adopted.contactUser, adopted.credentials) = (contactUser(of: leg), destination.credentials)
+        return userAgent.adopt(adopted, delegate: leg, at: context.now)
     }
 
     /// Gives the headers that a message of one leg adds to that of another: by the rules of the trunk that either belongs to, else by

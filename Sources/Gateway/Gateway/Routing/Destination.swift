@@ -33,6 +33,8 @@ struct Destination {
     /// Credentials for a trunk that challenges.
     var credentials: Credentials?
     var referral: Referral?
+    /// The dialog of another gateway that goes on; nil: a new one is made.
+    var adoption: Adoption?
     /// The gateway calls itself, as a device of one of its lines.
     var isToOurselves = false
     /// Further ways for when the first is not there, and the observer that is told of each.
@@ -45,7 +47,8 @@ struct Destination {
         case broken
     }
 
-    var isDevice: Bool { device != nil }
+    /// A device that is rung, and that may not be there.
+    var isDevice: Bool { device != nil && adoption == nil }
     /// The same call over the next flow of the device.
     var overNextFlow: Destination? {
         guard var next = otherFlows.first else { return nil }

@@ -42,6 +42,7 @@ final class CallStreams {
         legs[last] = leg.uuid
         leg.sound.stream = LegStream(order, as: last, over: plane, leg.scribe, tally, at: context.now)
         leg.updateStream()
+        leg.context.leg(leg, did: .dialogMoved)
         return last
     }
 

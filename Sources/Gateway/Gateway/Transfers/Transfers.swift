@@ -194,6 +194,7 @@ final class Transfers {
             leg.scribe.write(.transferred, at: now, [.with: .init(CallUUID(partner.uuid).text)])
             leg.line.provider.reportCall(with: leg.uuid, updated: partner.party.update)
             leg.limitMedia()
+            services.dialogs.note(leg)
         }
     }
 

@@ -15,7 +15,7 @@ struct AuditCommand: ExplainedCommand {
             Names each violation with its rule, call and event. In the journal of an app some are \
             advice: telephones put up with them, and the exit code does. \(ExitStatus.sentence(exits)) Rotated files \
             may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. So may be the journals of \
-            several gateways on one database: a call that one left unfinished when it died, and that another has ended, is told of as a note. Calls that were up where \
+            several gateways on one database: a call that one left unfinished when it died, and that another has ended or went on with, is told of as a note. Calls that were up where \
             a journal ends, of a run that was killed or goes on, or where events are missing ("unfinished"), those places ("gaps") and calls of which \
             a part is missing, which cannot be judged, are told of, and are no violations. Events are named by run and number, as 2.17: the \
             run's identifier where the journal has one, else its place in what was read.
@@ -45,7 +45,7 @@ struct AuditCommand: ExplainedCommand {
             }
         }
         /// A call whose gateway died: the Call-ID, the name of the gateway, and the answer to the BYE or CANCEL that another one has sent;
-        /// without one the caller was refused.
+        /// without one the caller was refused, or the call went on.
         struct Orphan: Encodable { var call: String, callID: String, node: String, status: Int64? }
         var events = 0, calls = 0
         /// With those that began where events are missing, as far as the journal tells.
@@ -63,6 +63,8 @@ struct AuditCommand: ExplainedCommand {
         var unfinishedCalls: [String] = []
         /// Calls that were up when their gateway died, and that another has ended.
         var orphanedCalls: [Orphan] = []
+        /// Calls that were up when their gateway died, and that went on at another.
+        var adoptedCalls: [Orphan] = []
         /// Calls of which a part is missing.
         var unjudgedCalls = 0
         /// Lines with calls that were judged without their audio sessions.
@@ -84,7 +86,7 @@ struct AuditCommand: ExplainedCommand {
             let brokenLines = try JournalFiles.read(file) { event in
                 report.events += 1
                 if let call = event.call { calls.insert(call) }
-                ends.note(event)
+                ends.note(event, of: journal.number)
                 for (violation, run) in journal.observe(event) { report.add(violation, of: run, in: file) }
             }
             report.unreadable += brokenLines.map(\.description)
@@ -110,6 +112,7 @@ struct AuditCommand: ExplainedCommand {
                 "note        call \($0.call) was not over when the gateway '\($0.node)' died, and another ended it: "
                     + ($0.status.map { "\($0) to its BYE or CANCEL" } ?? "the caller was refused")
             }
+            + report.adoptedCalls.map { "note        call \($0.call) went on at another gateway when the gateway '\($0.node)' died" }
             + report.unfinishedCalls.map { "unfinished  call \($0) was up where its journal ends or has a gap" }
             + report.gapPlaces.map { "gap         \($0.text)" }
         let calls =
@@ -125,10 +128,12 @@ struct AuditCommand: ExplainedCommand {
         let unfinished = report.unfinishedCalls.isEmpty ? "" : "; \(report.unfinishedCalls.count) calls are unfinished"
         let orphans = report.orphanedCalls.count
         let ended = orphans == 0 ? "" : "; \(orphans) calls of gateways that died were ended by others"
+        let adopted = report.adoptedCalls.count
+        let wentOn = adopted == 0 ? "" : "; \(adopted) calls of gateways that died went on at others"
         let calls = report.unjudgedCalls > 0 ? "; \(report.unjudgedCalls) calls cannot be judged, a part of them is missing" : ""
         let lines = report.unjudgedSessionLines.count
         let advice = report.advice.isEmpty ? "" : "; advice: \(report.advice.count)"
-        return advice + missing + ended + unfinished + calls
+        return advice + missing + ended + wentOn + unfinished + calls
             + (lines > 0 ? "; on \(lines) lines audio sessions are not judged, as they may be those of such calls" : "")
     }
 
@@ -147,16 +152,20 @@ extension AuditCommand.Report {
         if violation.level == .fault { violations.append(finding) } else { advice.append(finding) }
     }
 
+    private mutating func add(unfinished call: CallUUID, _ end: OrphanEnds.End?) {
+        guard let end else { return unfinishedCalls.append(call.description) }
+        let orphan = Orphan(call: call.description, callID: end.callID.description, node: end.node.description, status: end.status)
+        if end.isAdopted { adoptedCalls.append(orphan) } else { orphanedCalls.append(orphan) }
+    }
+
     /// Adds what the ends of the journals tell, and how much is missing in them.
     fileprivate mutating func conclude(_ journals: [AuditedJournals.Journal], _ ends: OrphanEnds) {
         for journal in journals {
             for violation in journal.audit.finish() { add(violation, of: journal.audit.runs.current, in: journal.file) }
         }
         let audits = journals.map(\.audit)
-        for call in audits.flatMap(\.unfinishedCalls) {
-            guard let end = ends[call] else { unfinishedCalls.append(call.description); continue }
-            orphanedCalls.append(
-                Orphan(call: call.description, callID: end.callID.description, node: end.node.description, status: end.status))
+        for journal in journals {
+            for call in journal.audit.unfinishedCalls { add(unfinished: call, ends[call, journal.number]) }
         }
         // A call that began where events are missing may have later events in the journal.
         callsAtLeast = max(calls, Int(clamping: audits.reduce(0) { $0 + $1.begunCalls + $1.missingCalls }))

@@ -71,6 +71,10 @@ extension Setting {
             help: "the name of this gateway among those that share a database; each has another"
         ) { $0.data.node = try $1.text },
         Setting(
+            path: "takeover", takes: "end|reinvite", default: .value("end"),
+            help: "what becomes of the calls of another gateway of the database that has died: they end, or go on here with a re-INVITE"
+        ) { $0.gateway.takeover = try $1.oneOf(["end", "reinvite"]) == "reinvite" ? .reinvite : .end },
+        Setting(
             path: "journal.file", takes: "file", default: .unset("journal.jsonl in the data folder"), help: "the file of the journal"
         ) { $0.journalFile = try $1.text },
         Setting(

@@ -6,6 +6,8 @@ struct AuditedJournals {
     /// The journal of one gateway, as far as it is read.
     final class Journal {
         let audit = Audit()
+        /// Its place among those that are read.
+        let number: Int
         /// The path without the number of rotation.
         fileprivate let name: String
         /// The number of the last event.
@@ -14,7 +16,7 @@ struct AuditedJournals {
         fileprivate(set) var file = ""
         private var toldGaps = 0
 
-        fileprivate init(_ name: String) { self.name = name }
+        fileprivate init(_ name: String, _ number: Int) { (self.name, self.number) = (name, number) }
 
         /// The violations of an event, each with its run. Faults at the end of a run are found with the first event of the next run.
         func observe(_ event: JournalEvent) -> [(Violation, JournalRun)] {
@@ -37,7 +39,7 @@ struct AuditedJournals {
         let name = Self.name(of: file), first = JournalReader.firstEvent(of: file)
         let begins = first.map { $0.kind == .gatewayStarted } ?? true
         let goesOn = begins ? [] : all.filter { $0.last.map { $0 &+ 1 == first?.sequence } ?? false }
-        let journal = goesOn.first { $0.name == name } ?? goesOn.first ?? all.first { $0.name == name } ?? Journal(name)
+        let journal = goesOn.first { $0.name == name } ?? goesOn.first ?? all.first { $0.name == name } ?? Journal(name, all.count)
         if !all.contains(where: { $0 === journal }) { all.append(journal) }
         journal.file = file
         return journal
