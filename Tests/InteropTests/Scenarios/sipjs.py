@@ -1,11 +1,14 @@
-"""A page with SIP.js as it comes: SCENE SERVER SIP-ADDRESS HOOKSWITCH SCREENSHOTS, where SERVER is a WebSocket.
+"""A page with SIP.js as it comes: SCENE SERVER SIP-ADDRESS HOOKSWITCH SCREENSHOTS [PORT CERTIFICATE], where SERVER is a WebSocket, PORT that of
+the page, and CERTIFICATE what the server shows.
 
 Chromium, without a window and with a microphone that beeps. Prints DONE at the end.
 """
-import http.server, pathlib, subprocess, sys, sysconfig, threading
+import base64, hashlib, http.server, pathlib, subprocess, sys, sysconfig, threading
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
 import chromium
 
-scene, server, address, hookswitch, folder = sys.argv[1:]
+scene, server, address, hookswitch, folder, *rest = sys.argv[1:]
 library = pathlib.Path(sysconfig.get_paths()["purelib"]) / "odoo/addons/voip_oca/static/lib/sip.js"
 document = b"""<!doctype html><html lang="en"><title>SIP.js</title><script src="/sip.js"></script><body><audio id="remote" autoplay></audio></body></html>"""
 
@@ -139,9 +142,16 @@ def called():
     assert caller.returncode == 0 and "audio both ways" in said, said
 
 
-pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+def hash_of_key(file):
+    """What Chromium knows a certificate by that no authority of its own has signed."""
+    key = x509.load_pem_x509_certificate(pathlib.Path(file).read_bytes()).public_key()
+    form = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return base64.b64encode(hashlib.sha256(form).digest()).decode()
+
+
+pages = http.server.ThreadingHTTPServer(("127.0.0.1", int(rest[0]) if rest else 0), Pages)
 threading.Thread(target=pages.serve_forever, daemon=True).start()
-page = chromium.telephone()
+page = chromium.telephone(trusts=hash_of_key(rest[1]) if rest else "")
 try:
     {"calls": calls, "called": called, "reloaded": reloaded}[scene]()
     print("DONE", flush=True)
