@@ -104,7 +104,7 @@ import UserAgent
         call.hangUp(call.device, call.deviceRow)
         call.caller.answer(call.caller.request(.bye), 200)
         let recents = survivor.gateway.recents(ofLine: "2000") ?? []
-        #expect(recents.map(\.id) == [call.callerRow.call] && recents == rows.calls)
+        #expect(recents.count == 1 && recents.allSatisfy { call.callerRow.recentIDs.contains($0.id) } && recents == rows.calls)
         #expect(recents.first?.outcome == .answered && recents.first?.direction == .incoming && recents.first?.connected == begun)
         #expect((recents.first?.duration ?? 0) > 90 && recents.first?.reason != RecentCall.gatewayKilled)
         survivor.expectQuiet()
@@ -185,7 +185,7 @@ import UserAgent
         other.say("BYE", BridgedCall.line, 60, ["From: \(device.remote)", "To: \(device.local)", "Call-ID: \(device.callID)"])
         far.answer(far.request(.bye), 200)
         third.expectQuiet()
-        #expect(rows.all.isEmpty && third.gateway.recents(ofLine: "2000")?.map(\.id) == [caller.call])
+        #expect(rows.all.isEmpty && third.gateway.recents(ofLine: "2000")?.map { caller.recentIDs.contains($0.id) } == [true])
     }
 
     @Test func `a call that is held, or with an application, is ended, and the journal says why`() throws {

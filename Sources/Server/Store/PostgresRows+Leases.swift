@@ -87,7 +87,7 @@ extension PostgresRows {
 
     /// Recents of these calls that stand as they were written while the calls were up.
     static func unfinishedRecents(of dialogs: [OrphanedDialog]) -> Statement {
-        let ids = dialogs.map(\.dialog.call) + dialogs.compactMap(\.dialog.recentID)
+        let ids = dialogs.flatMap(\.dialog.recentIDs)
         return Statement(
             "SELECT \(recent) FROM recent WHERE id IN (SELECT jsonb_array_elements_text($1::jsonb)::uuid) AND reason = $2",
             [json(ids.map(\.uuidString)), RecentCall.gatewayKilled])

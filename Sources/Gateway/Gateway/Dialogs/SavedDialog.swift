@@ -95,8 +95,10 @@ extension SavedDialog {
         return ServerPool.Member(.init(transport, address), name: Text(serverName))
     }
 
-    /// The `id` that the call may have in recents, beside its own. Only that of a call that came is in them.
-    public var recentID: UUID? {
+    /// Each `id` that the call may have in recents. Only a call that came is in them.
+    public var recentIDs: Set<UUID> { attemptID.map { [call, $0] } ?? [call] }
+
+    private var attemptID: UUID? {
         guard let lastWord else {
             return (try? NameAddress(parsing: Text(remote))).map { RecentCall.id(ofAttempt: InviteSession.attempt(Text(callID), $0.tag)) }
         }

@@ -39,10 +39,10 @@ final class Takeovers {
         var left = orphans
         left.dialogs = sharingObstacles(orphans.dialogs)
         for (first, second) in pairs(left.dialogs) {
-            let (one, two) = (first.dialog.call, second.dialog.call)
-            guard take(first, second, orphans.recents.filter { $0.id == one || $0.id == two }) else { continue }
-            left.dialogs.removeAll { [one, two].contains($0.dialog.call) }
-            left.recents.removeAll { [one, two].contains($0.id) }
+            let calls = [first, second].map(\.dialog.call), ids = first.dialog.recentIDs.union(second.dialog.recentIDs)
+            guard take(first, second, orphans.recents) else { continue }
+            left.dialogs.removeAll { calls.contains($0.dialog.call) }
+            left.recents.removeAll { ids.contains($0.id) }
         }
         return left
     }
@@ -81,7 +81,8 @@ final class Takeovers {
             leg.bridge = bridge.id
             table.add(leg)
             let answered = leg.destination?.value.adoption?.answered ?? context.date
-            calls[leg.uuid] = Call(orphan: orphan, answered: answered, recents: recents.filter { $0.id == leg.uuid })
+            let ids = orphan.dialog.recentIDs
+            calls[leg.uuid] = Call(orphan: orphan, answered: answered, recents: recents.filter { ids.contains($0.id) })
             dialogs.adopt(leg, orphan.dialog)
         }
         start(legs[0], one, with: nil)
