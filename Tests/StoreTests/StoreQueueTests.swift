@@ -78,6 +78,16 @@ import Testing
         #expect(changes.count == 2 && changes.contains(.registration(y)) && changes.contains(.noRegistration(registration("x"))))
     }
 
+    @Test func `a registration that is like one that has expired is written`() {
+        let queue = Box(), old = registration("x")
+        var kept = KeptState(), new = old
+        kept.registrations = [old]
+        queue.begin(with: kept)
+        (new.refreshed, new.expiry) = (old.expiry + 1, old.expiry + 3_601)
+        queue.add(.registrations(user: "1001", [new]))
+        #expect(queue.next(10) == [.registration(new)])
+    }
+
     @Test func `what was read is not taken over a change of ours, which is read after`() {
         let queue = Box()
         let read = KeptUpdate.doNotDisturb(line: "1001", DoNotDisturbState(isOn: true))

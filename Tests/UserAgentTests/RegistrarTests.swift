@@ -126,6 +126,32 @@ private struct Device {
         #expect(lost.count == 2, "TCP may be opened again")
     }
 
+    @Test func `of registrars that share their state the one that registered a contact last tells of its expiry`() throws {
+        var device = Device("1001", password: "secret-1001", port: 6001), told: [Int] = [], expired: [Int] = []
+        func read(_ isElsewhere: Bool, cseq: UInt32, expires: Int) throws -> Registrar.Contact {
+            var contact = Registrar.Contact(
+                uri: try URI(parsing: "sip:1001@127.0.0.1:6001"), displayName: nil, parameters: [:], path: [], origin: device.flow,
+                userAgent: nil, callID: device.callID, cseq: cseq, refreshed: at(0), expiry: at(expires))
+            contact.isElsewhere = isElsewhere
+            return contact
+        }
+        registrar.onChange = { _, contacts in told.append(contacts.count) }
+        registrar.onExpiry = { _, contacts in expired.append(contacts.count) }
+        registrar.adopt([try read(true, cseq: 1, expires: 60)], of: "1001", at: at(0))
+        registrar.advance(to: at(61))
+        #expect(told.isEmpty && expired == [0] && registrar.counts.isEmpty, "it is forgotten, and the other one tells of it")
+        #expect(device.register(at: registrar, contacts: ["<sip:1001@127.0.0.1:6001>"], expires: 60, at(70)).status == 200)
+        registrar.advance(to: at(131))
+        #expect(told == [1, 0] && expired == [0, 0])
+        #expect(device.register(at: registrar, contacts: ["<sip:1001@127.0.0.1:6001>"], expires: 60, at(140)).status == 200)
+        registrar.adopt([try read(true, cseq: 99, expires: 300)], of: "1001", at: at(150))
+        registrar.advance(to: at(301))
+        #expect(told == [1, 0, 1] && expired == [0, 0, 0], "it was refreshed at the other one since")
+        registrar.restore([try read(false, cseq: 100, expires: 400)], of: "1001", at: at(310))
+        registrar.advance(to: at(401))
+        #expect(told == [1, 0, 1, 0], "it registered here before the restart")
+    }
+
     @Test func `nothing of a WebSocket is kept for users that are not registered any more`() {
         var browser = Device("1001", password: "secret-1001")
         (browser.flow.transport, browser.flow.connection) = (.ws, 7)

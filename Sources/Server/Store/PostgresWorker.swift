@@ -36,6 +36,8 @@ final class PostgresWorker: LaneResident {
     private var single = 0
     /// Everything is still to be read on this connection.
     private var readsAll = false
+    /// When rows of gateways that have died are removed next.
+    private var cleaningDue = Instant.zero
     /// A question is under way whose answer is to be delivered.
     private var isReading = false
     /// Nil for a program that has no calls.
@@ -213,7 +215,12 @@ final class PostgresWorker: LaneResident {
     /// Listens, so that changes of others from here on are heard and a later reading is as new. Removes rows of gateways that have died.
     private func listen() {
         guard settings.migrates else { return begin() }
-        perform([PostgresConnection.Statement("LISTEN \(ChangeNotice.channel)")] + PostgresSchema.cleaning) { [unowned self] _ in begin() }
+        clean(after: [PostgresConnection.Statement("LISTEN \(ChangeNotice.channel)")]) { [unowned self] in begin() }
+    }
+
+    private func clean(after first: [PostgresConnection.Statement] = [], then next: @escaping () -> Void) {
+        cleaningDue = MonotonicClock.now + settings.cleaning
+        perform(first + PostgresSchema.cleaning) { _ in next() }
     }
 
     /// The connection can be used. What was changed here meanwhile is written before all is read.
@@ -239,6 +246,7 @@ final class PostgresWorker: LaneResident {
         if onFinish != nil, lease != nil { return release { [unowned self] in goOn() } }
         onFinish?()
         onFinish = nil
+        if lease != nil, cleaningDue <= MonotonicClock.now { return clean { [unowned self] in goOn() } }
         guard onFirst != nil || store({ $0.onReading != nil }) == true else { return }
         if readsAll { readAll() } else { readTopics() }
     }

@@ -72,10 +72,13 @@ extension SavedRegistration {
         return "\(instance) \(parsed.parameters.value(of: "reg-id") ?? .empty)"
     }
 
-    /// Whether both are of one REGISTER. Their times went through clocks of several machines.
+    /// Whether both are of one REGISTER. Their times went through clocks of several machines. A device that has lost its memory may begin
+    /// its Call-ID and CSeq anew when the first has expired.
     func isSame(as other: SavedRegistration) -> Bool {
-        (contact, path, transport, remote, callID, cseq)
-            == (other.contact, other.path, other.transport, other.remote, other.callID, other.cseq)
+        expiry > other.refreshed
+            && (contact, path, transport, remote, callID, cseq) == (
+                other.contact, other.path, other.transport, other.remote, other.callID, other.cseq
+            )
     }
 }
 

@@ -61,7 +61,7 @@ public final class Registrar {
     public let authenticator: Authenticator
     /// A device is to be asked whether it is there (OPTIONS); what comes of it goes to `note`.
     public var onQuestion: ((_ user: Text, Contact, Instant) -> Void)?
-    /// All that is registered of a user, after each change.
+    /// All that is registered of a user, after each change; not where a contact that another registrar has told of has expired.
     public var onChange: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     /// Contacts of a user were not registered again in time; with those that are left.
     public var onExpiry: ((_ user: Text, _ contacts: [Contact]) -> Void)?
@@ -253,12 +253,12 @@ public final class Registrar {
     }
 
     private func expire(_ user: Text, at now: Instant) {
-        let before = users[user]?.bindings.count ?? 0
-        users[user]?.bindings.advance(to: now)
+        let expired = users[user]?.bindings.advance(to: now) ?? []
         settle(user)
         let left = contacts(of: user, at: now)
-        onChange?(user, left)
-        if left.count < before { onExpiry?(user, left) }
+        // Of registrars that share their state one tells of it: else each of them would.
+        if expired.contains(where: { !$0.isElsewhere }) { onChange?(user, left) }
+        if !expired.isEmpty { onExpiry?(user, left) }
     }
 
     /// Sets the user's alarm to its next expiry; without contacts nothing of the user is left.

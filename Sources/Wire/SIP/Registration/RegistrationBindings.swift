@@ -31,6 +31,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         public fileprivate(set) var isSilent = false
         /// A question is under way that nobody has answered yet.
         public fileprivate(set) var isAsked = false
+        /// Another registrar, which shares its state with this one, registered or refreshed it last.
+        public var isElsewhere = false
 
         /// One that was kept, as it was.
         public init(
