@@ -336,6 +336,40 @@ private struct Device {
         #expect(statuses == [200, 200, 503, 200])
     }
 
+    @Test func `users that other registrars have do not count, until they register here`() throws {
+        var configuration = RegistrarConfiguration(domain: "example.test")
+        configuration.users = 1
+        final class Everybody: AccountDirectory { func account(of user: Text) -> Account? { .open } }
+        let everybody = Everybody()
+        let registrar = Registrar(configuration: configuration, accounts: everybody, random: SeededRandom(seed: 1), hash: openSSL)
+        var number: UInt32 = 1_000
+        func take(_ user: Text, _ isElsewhere: Bool, atStart: Bool = false) throws {
+            number += 1
+            var contact = Registrar.Contact(
+                uri: try URI(parsing: "sip:x@h"), displayName: nil, parameters: [:], path: [], origin: Device(user).flow, userAgent: nil,
+                callID: "other", cseq: number, refreshed: at(0), expiry: at(3_600))
+            contact.isElsewhere = isElsewhere
+            if atStart { registrar.restore([contact], of: user, at: at(0)) } else { registrar.adopt([contact], of: user, at: at(0)) }
+        }
+        func register(_ user: Text, expires: Int = 3_600) -> Int? {
+            number += 1
+            var device = Device(user)
+            device.cseq = number
+            return device.register(at: registrar, contacts: ["<sip:x@h>"], expires: expires, at(1)).status
+        }
+        for user: Text in ["a", "b", "c"] { try take(user, true, atStart: user == "a") }
+        #expect(registrar.counts.users == 3 && register("d") == 200 && register("e") == 503 && register("a") == 503 && register("d") == 200)
+        try take("f", false)
+        #expect(registrar.counts.users == 4 && registrar.refusedUsers == 2, "what registered here before the restart is bounded, too")
+        try take("d", true)
+        #expect(register("a") == 200 && register("d") == 503, "it has moved, and made room")
+        #expect(register("a", expires: 0) == 200 && register("d") == 200)
+        registrar.advance(to: at(4_000))
+        #expect(registrar.counts.isEmpty)
+        registrar.userLimit = 2
+        #expect(register("e") == 200 && register("f") == 200 && register("g") == 503)
+    }
+
     @Test func `a call is checked with the nonce of the registration`() {
         var device = Device("1001", password: "secret-1001")
         #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)

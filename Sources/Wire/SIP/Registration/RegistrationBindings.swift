@@ -123,6 +123,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
     public var isEmpty: Bool { bindings.isEmpty }
     /// The number of bindings.
     public var count: Int { bindings.count }
+    /// Whether one of them was registered or refreshed here last.
+    public var isHere: Bool { bindings.contains { !$0.isElsewhere } }
     /// Bindings among these where nobody answered last.
     public var silentCount: Int { bindings.count(where: \.isSilent) }
 
