@@ -253,8 +253,7 @@ final class PostgresWorker: LaneResident {
 
     private func write(_ changes: [StoreChange]) {
         var statements = changes.map { $0.statement(node: settings.node, run: run) }
-        let lines = Set(changes.compactMap { if case .recent(let call) = $0 { call.line } else { nil } })
-        statements += lines.sorted().map { StoreChange.trim($0, to: settings.recents) }
+        statements += Set(changes.compactMap(\.trimmedLine)).sorted().map { StoreChange.trim($0, to: settings.recents) }
         statements += Set(changes.filter(\.isTold).compactMap(\.key.topic)).map { ChangeNotice(run: run, topic: $0).statement }
         perform(statements) { [unowned self] error in
             refused(changes, error)

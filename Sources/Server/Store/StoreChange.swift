@@ -59,6 +59,14 @@ enum StoreChange: Sendable, Equatable {
     }
 }
 
+extension StoreChange {
+    /// The line whose recents have one call more that is over, and may be too many. A call that goes on comes once more when it ends.
+    var trimmedLine: String? {
+        guard case .recent(let call) = self, call.reason != RecentCall.gatewayKilled else { return nil }
+        return call.line
+    }
+}
+
 extension PushBinding {
     /// The device among those of its line.
     var rowName: String { device?.description ?? "\(provider) \(identifier)" }
