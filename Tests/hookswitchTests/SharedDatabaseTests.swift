@@ -115,6 +115,24 @@ extension Databases {
             store.finish()
         }
 
+        @Test func `the lease of a gateway holds while it reads everything, and then as long as before`() throws {
+            let (name, a, b) = try pair(), postgres = postgres
+            defer { stop(a, b) }
+            #expect(a.settles() && b.settles())
+            func leases(_ condition: String) throws -> String {
+                try postgres.query(name, "SELECT count(*) FROM node_lease WHERE renewed \(condition)")
+            }
+            // The reading waits for a table.
+            Thread.detachNewThread { _ = try? postgres.query(name, "BEGIN; LOCK TABLE message; SELECT pg_sleep(60)") }
+            let locks = "FROM pg_locks JOIN pg_class ON pg_class.oid = relation WHERE relname = 'message' AND mode = 'AccessExclusiveLock'"
+            #expect(try waits(10) { try postgres.query(name, "SELECT count(*) \(locks)") == "1" })
+            try postgres.query(name, "NOTIFY hookswitch, '[\"c\",\"all\"]'")
+            #expect(try waits(10) { try leases("> clock_timestamp() + interval '5 s'") == "2" })
+            try postgres.query(name, "SELECT pg_terminate_backend(pid) \(locks)")
+            #expect(try waits(10) { try leases("BETWEEN clock_timestamp() - interval '3 s' AND clock_timestamp()") == "2" })
+            #expect(!(a.logged + b.logged).contains { $0.contains("lease") })
+        }
+
         /// A gateway that removes rows of dead ones every tenth of a second.
         private func janitor(_ name: String) throws -> PostgresStore {
             let address = try PostgresAddress("postgres://postgres@127.0.0.1:\(postgres.port)/\(name)")

@@ -51,6 +51,13 @@ enum PostgresRows {
         ]
     }
 
+    /// Renews a lease ahead: it holds for so much longer, until it is renewed as usual.
+    static func stretchedLease(of run: String, by time: Duration) -> Statement {
+        Statement(
+            "UPDATE node_lease SET renewed = clock_timestamp() + make_interval(secs => $2) WHERE run = $1",
+            [run, String(Double(time.wholeMilliseconds) / 1_000)])
+    }
+
     static func all(_ answers: [Rows]) -> KeptState {
         var kept = KeptState()
         guard answers.count == 6 else { return kept }

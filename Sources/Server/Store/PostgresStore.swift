@@ -73,6 +73,8 @@ public final class PostgresStore: LineStore, Sendable {
         /// The time between removals of rows of gateways that have died.
         public var cleaning: Duration = .seconds(3_600)
 
+        /// The operating system's source, or a seeded one.
+        public var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
 
         public init(_ address: PostgresAddress, password: String? = nil, node: String, recents: Int) {
             (self.address, self.password, self.node, self.recents) = (address, password, node, recents)
