@@ -13,13 +13,13 @@ import Testing
         #expect(abs(factor * Double(calls) / Double(12_000 * nodes) - 1) < 0.025)
     }
 
-    @Test func `users break at the constant of the code, whatever the number of gateways`() throws {
+    @Test func `users break at the setting of each gateway`() throws {
         var plan = ClusterPlan()
         plan.limits.users = ClusterPlan.usersOfAGateway
         for nodes in [2, 64] {
             plan.nodes = nodes
             let factor = try #require(search.limit(.users, of: plan))
-            #expect(abs(factor * Double(plan.devices) / 50_000 - 1) < 0.025)
+            #expect(abs(factor * Double(plan.devices) / Double(50_000 * nodes) - 1) < 0.025)
         }
     }
 

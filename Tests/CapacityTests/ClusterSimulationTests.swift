@@ -130,6 +130,24 @@ import Testing
         #expect(outcome.rows.longestBehind > 4 && quiet.rows.longestBehind < 1)
     }
 
+    @Test func `gateways that have lost the database read everything at different times`() {
+        var plan = small(.database(seconds: 5))
+        (plan.nodes, plan.devices, plan.calls) = (16, 20_000, 0)
+        (plan.recentsPerLine, plan.hardware.databaseCores, plan.span) = (50, 16, 60)
+        // A core is busy for longer than a second with one of them.
+        let outcome = ClusterSimulation.play(plan), reading = Demand.readAll(plan, .standard).seconds
+        #expect(reading > 1 && outcome.storm.fullReadingsDone == 16)
+        let peak = outcome.loads[.database]?.peak ?? 9
+        #expect(peak < 0.75, "\(peak): all at once would be \(reading)")
+    }
+
+    @Test func `a binding that runs out is one row, of the gateway that it registered at`() {
+        var plan = small()
+        (plan.calls, plan.devices, plan.lapsesPerDay, plan.expires) = (0, 1_500, 864, 1e9)
+        let rows = ClusterSimulation.play(plan).rows, lapses = plan.lapseRate * plan.span
+        #expect(abs(Double(rows.added) / lapses - 1) < 0.2, "\(rows.added) and \(lapses)")
+    }
+
     @Test func `rows are lost where more wait than may`() {
         var plan = small(.database(seconds: 25))
         (plan.nodes, plan.calls, plan.devices) = (1, 40_000, 0)
@@ -150,7 +168,7 @@ import Testing
 
     @Test func `more unread changes than may wait have everything read`() {
         var plan = small()
-        (plan.devices, plan.nodes, plan.span, plan.hardware.databaseCores) = (200_000, 4, 20, 1)
+        (plan.devices, plan.nodes, plan.span, plan.hardware.databaseCores) = (200_000, 4, 40, 1)
         #expect(ClusterSimulation.play(plan).storm.fullReadings > 0)
     }
 
@@ -164,7 +182,7 @@ import Testing
 
     @Test func `a gateway takes no more users than its registrar has room for`() {
         var plan = small()
-        plan.limits.users = 500
+        plan.limits.users = 100
         let storm = ClusterSimulation.play(plan).storm
         #expect(storm.refusedRegisters > storm.registered)
         #expect(ClusterSimulation.play(small()).storm.refusedRegisters == 0)

@@ -76,14 +76,14 @@ import Testing
         #expect(first == ChangeBatch(rows: 1, told: 0, recents: 1, bindings: 0))
         let replaced = marks.map { queue.replace($0, by: .recent) }, second = queue.next(9)
         #expect(replaced == [false, true])
-        #expect(second == ChangeBatch(rows: 1, told: 1, recents: 1, bindings: 0) && queue.count == 0)
+        #expect(second == ChangeBatch(rows: 1, told: 1, recents: 1, trims: 1, bindings: 0) && queue.count == 0)
     }
 
     @Test func `a batch knows its rows`() {
         var queue = ChangeQueue()
         for change in [RowChange.registration, .expiry, .dialog, .ongoing, .recent] { queue.add(change, at: 0) }
         let batch = queue.next(9)
-        #expect(batch == ChangeBatch(rows: 5, told: 3, recents: 2, bindings: 2) && batch.dialogs == 1)
+        #expect(batch == ChangeBatch(rows: 5, told: 3, recents: 2, trims: 1, bindings: 2) && batch.dialogs == 1)
     }
 }
 

@@ -116,6 +116,20 @@ import UserAgent
         #expect(peer.final(.invite, 2)?.status == 200)
     }
 
+    @Test func `so many lines register here, before and after another limit`() {
+        let stage = Stage { configuration in
+            configuration.lines.append(Self.line("2001"))
+            configuration.limits.users = 1
+        }
+        let peer = RawPeer(stage, 1)
+        func register(_ line: String, _ number: Int) -> Int? {
+            peer.request("REGISTER", Self.uri(line), call: "register-\(number)", number)
+            return peer.final(.register, number)?.status
+        }
+        #expect(register("2000", 1) == 200 && register("2001", 2) == 503)
+        #expect(reload(stage) { $0.limits.users = 2 }.hasOtherLimits && register("2001", 3) == 200)
+    }
+
     @Test func `another address of ours is told to calls that begin, and to registrars`() throws {
         let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9)
         stage.run(seconds: 0.1)

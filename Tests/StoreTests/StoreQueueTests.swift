@@ -1,3 +1,4 @@
+import CallKit
 import Foundation
 import Gateway
 import Testing
@@ -76,6 +77,26 @@ import Testing
         queue.add(.registrations(user: "1001", [y]))
         let changes = queue.next(10)
         #expect(changes.count == 2 && changes.contains(.registration(y)) && changes.contains(.noRegistration(registration("x"))))
+    }
+
+    @Test(arguments: [(RecentCall.gatewayKilled, String?.none), ("remoteEnded", "1001"), ("failed", "1001")])
+    func `recents are trimmed for a call that is over, and not while it goes on`(reason: String, line: String?) {
+        let date = Date(timeIntervalSince1970: 1_790_000_000)
+        let call = RecentCall(
+            id: UUID(), line: "1001", direction: .incoming, handleType: .phoneNumber, handle: "1", name: nil, began: date, connected: nil,
+            ended: date, outcome: .missed, reason: reason)
+        #expect(StoreChange.recent(call).trimmedLine == line)
+        #expect(StoreChange.noRecent(line: "1001", id: call.id, .incoming).trimmedLine == nil)
+    }
+
+    @Test func `a registration that is like one that has expired is written`() {
+        let queue = Box(), old = registration("x")
+        var kept = KeptState(), new = old
+        kept.registrations = [old]
+        queue.begin(with: kept)
+        (new.refreshed, new.expiry) = (old.expiry + 1, old.expiry + 3_601)
+        queue.add(.registrations(user: "1001", [new]))
+        #expect(queue.next(10) == [.registration(new)])
     }
 
     @Test func `what was read is not taken over a change of ours, which is read after`() {

@@ -126,6 +126,32 @@ private struct Device {
         #expect(lost.count == 2, "TCP may be opened again")
     }
 
+    @Test func `of registrars that share their state the one that registered a contact last tells of its expiry`() throws {
+        var device = Device("1001", password: "secret-1001", port: 6001), told: [Int] = [], expired: [Int] = []
+        func read(_ isElsewhere: Bool, cseq: UInt32, expires: Int) throws -> Registrar.Contact {
+            var contact = Registrar.Contact(
+                uri: try URI(parsing: "sip:1001@127.0.0.1:6001"), displayName: nil, parameters: [:], path: [], origin: device.flow,
+                userAgent: nil, callID: device.callID, cseq: cseq, refreshed: at(0), expiry: at(expires))
+            contact.isElsewhere = isElsewhere
+            return contact
+        }
+        registrar.onChange = { _, contacts in told.append(contacts.count) }
+        registrar.onExpiry = { _, contacts in expired.append(contacts.count) }
+        registrar.adopt([try read(true, cseq: 1, expires: 60)], of: "1001", at: at(0))
+        registrar.advance(to: at(61))
+        #expect(told.isEmpty && expired == [0] && registrar.counts.isEmpty, "it is forgotten, and the other one tells of it")
+        #expect(device.register(at: registrar, contacts: ["<sip:1001@127.0.0.1:6001>"], expires: 60, at(70)).status == 200)
+        registrar.advance(to: at(131))
+        #expect(told == [1, 0] && expired == [0, 0])
+        #expect(device.register(at: registrar, contacts: ["<sip:1001@127.0.0.1:6001>"], expires: 60, at(140)).status == 200)
+        registrar.adopt([try read(true, cseq: 99, expires: 300)], of: "1001", at: at(150))
+        registrar.advance(to: at(301))
+        #expect(told == [1, 0, 1] && expired == [0, 0, 0], "it was refreshed at the other one since")
+        registrar.restore([try read(false, cseq: 100, expires: 400)], of: "1001", at: at(310))
+        registrar.advance(to: at(401))
+        #expect(told == [1, 0, 1, 0], "it registered here before the restart")
+    }
+
     @Test func `nothing of a WebSocket is kept for users that are not registered any more`() {
         var browser = Device("1001", password: "secret-1001")
         (browser.flow.transport, browser.flow.connection) = (.ws, 7)
@@ -308,6 +334,40 @@ private struct Device {
             return device.register(at: registrar, contacts: ["<sip:x@h>"], at(0)).status
         }
         #expect(statuses == [200, 200, 503, 200])
+    }
+
+    @Test func `users that other registrars have do not count, until they register here`() throws {
+        var configuration = RegistrarConfiguration(domain: "example.test")
+        configuration.users = 1
+        final class Everybody: AccountDirectory { func account(of user: Text) -> Account? { .open } }
+        let everybody = Everybody()
+        let registrar = Registrar(configuration: configuration, accounts: everybody, random: SeededRandom(seed: 1), hash: openSSL)
+        var number: UInt32 = 1_000
+        func take(_ user: Text, _ isElsewhere: Bool, atStart: Bool = false) throws {
+            number += 1
+            var contact = Registrar.Contact(
+                uri: try URI(parsing: "sip:x@h"), displayName: nil, parameters: [:], path: [], origin: Device(user).flow, userAgent: nil,
+                callID: "other", cseq: number, refreshed: at(0), expiry: at(3_600))
+            contact.isElsewhere = isElsewhere
+            if atStart { registrar.restore([contact], of: user, at: at(0)) } else { registrar.adopt([contact], of: user, at: at(0)) }
+        }
+        func register(_ user: Text, expires: Int = 3_600) -> Int? {
+            number += 1
+            var device = Device(user)
+            device.cseq = number
+            return device.register(at: registrar, contacts: ["<sip:x@h>"], expires: expires, at(1)).status
+        }
+        for user: Text in ["a", "b", "c"] { try take(user, true, atStart: user == "a") }
+        #expect(registrar.counts.users == 3 && register("d") == 200 && register("e") == 503 && register("a") == 503 && register("d") == 200)
+        try take("f", false)
+        #expect(registrar.counts.users == 4 && registrar.refusedUsers == 2, "what registered here before the restart is bounded, too")
+        try take("d", true)
+        #expect(register("a") == 200 && register("d") == 503, "it has moved, and made room")
+        #expect(register("a", expires: 0) == 200 && register("d") == 200)
+        registrar.advance(to: at(4_000))
+        #expect(registrar.counts.isEmpty)
+        registrar.userLimit = 2
+        #expect(register("e") == 200 && register("f") == 200 && register("g") == 503)
     }
 
     @Test func `a call is checked with the nonce of the registration`() {

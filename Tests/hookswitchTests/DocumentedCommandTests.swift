@@ -129,6 +129,8 @@ import Workbench
     private static let others: Set<String> = [
         "--answer-after", "--block", "--decline-after", "--do-not-disturb", "--ring-timeout", "--second", "--conference", "--waiting",
         "--only", "--faults", "--legs",
+        // Of scripts/capacity.
+        "--failure", "--span", "--lanes", "--measure-database", "--measure-gateway",
     ]
 
     /// Of all commands: made once, as it takes the parser seconds.

@@ -169,6 +169,25 @@ extension Databases {
             #expect(try store(database.url).load()?["1001"].recents == calls.suffix(3).reversed())
         }
 
+        @Test func `the recents of a line are trimmed once for a call, when it is over`() throws {
+            let database = try postgres.makeDatabase(), kept = try store(database.url, recents: 1)
+            _ = try kept.load()
+            func rows() throws -> String {
+                #expect(waits(10) { kept.figures.waiting == 0 })
+                return try postgres.query(database.name, "SELECT count(*) FROM recent")
+            }
+            var calls = (0..<3).map { recent($0) }
+            for index in calls.indices {
+                calls[index].reason = RecentCall.gatewayKilled
+                kept.keep(.recent(calls[index]))
+                #expect(try rows() == "\(index + 1)", "they go on")
+            }
+            calls[2].reason = "remoteEnded"
+            kept.keep(.recent(calls[2]))
+            #expect(try rows() == "1")
+            kept.finish()
+        }
+
         @Test(arguments: [
             ("postgres://postgres@127.0.0.1:PORT/NAME", "wrong", "password authentication failed", 2),
             ("postgres://nobody@127.0.0.1:PORT/NAME", "x", "password authentication failed", 2),

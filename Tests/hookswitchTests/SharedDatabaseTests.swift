@@ -99,6 +99,50 @@ extension Databases {
             #expect(try postgres.query(name, "SELECT count(*) FROM registration") == "1")
         }
 
+        @Test func `a binding of a gateway that is gone is forgotten by the others, and its row removed in the end`() throws {
+            let (name, a, b) = try pair(), store = try janitor(name)
+            defer { stop(a, b) }
+            try postgres.query(
+                name,
+                "INSERT INTO registration VALUES ('1001', encode(sha256('sip:1@192.0.2.1'), 'hex'), '<sip:1@192.0.2.1>', '', 'udp', '127.0.0.1:5060', '192.0.2.1:5060', NULL, 'c', 1, floor(extract(epoch FROM now())), floor(extract(epoch FROM now())) + 3, 'c'); NOTIFY hookswitch, '[\"c\",\"registrations\",\"1001\"]'"
+            )
+            #expect(try waits(5) { try a.line("1001").devices.count == 1 && b.line("1001").devices.count == 1 })
+            #expect(try waits(10) { try a.line("1001").devices.isEmpty && b.line("1001").devices.isEmpty })
+            #expect(a.settles() && b.settles())
+            #expect(try postgres.query(name, "SELECT count(*) FROM registration") == "1", "it is nobody's to remove at its expiry")
+            try postgres.query(name, "UPDATE registration SET expiry = expiry - 3600")
+            #expect(try waits(10) { try postgres.query(name, "SELECT count(*) FROM registration") == "0" })
+            store.finish()
+        }
+
+        @Test func `the lease of a gateway holds while it reads everything, and then as long as before`() throws {
+            let (name, a, b) = try pair(), postgres = postgres
+            defer { stop(a, b) }
+            #expect(a.settles() && b.settles())
+            func leases(_ condition: String) throws -> String {
+                try postgres.query(name, "SELECT count(*) FROM node_lease WHERE renewed \(condition)")
+            }
+            // The reading waits for a table.
+            Thread.detachNewThread { _ = try? postgres.query(name, "BEGIN; LOCK TABLE message; SELECT pg_sleep(60)") }
+            let locks = "FROM pg_locks JOIN pg_class ON pg_class.oid = relation WHERE relname = 'message' AND mode = 'AccessExclusiveLock'"
+            #expect(try waits(10) { try postgres.query(name, "SELECT count(*) \(locks)") == "1" })
+            try postgres.query(name, "NOTIFY hookswitch, '[\"c\",\"all\"]'")
+            #expect(try waits(10) { try leases("> clock_timestamp() + interval '5 s'") == "2" })
+            try postgres.query(name, "SELECT pg_terminate_backend(pid) \(locks)")
+            #expect(try waits(10) { try leases("BETWEEN clock_timestamp() - interval '3 s' AND clock_timestamp()") == "2" })
+            #expect(!(a.logged + b.logged).contains { $0.contains("lease") })
+        }
+
+        /// A gateway that removes rows of dead ones every tenth of a second.
+        private func janitor(_ name: String) throws -> PostgresStore {
+            let address = try PostgresAddress("postgres://postgres@127.0.0.1:\(postgres.port)/\(name)")
+            var settings = PostgresStore.Settings(address, password: PostgresServer.password, node: "janitor", recents: 1)
+            (settings.hasLease, settings.cleaning) = (true, .milliseconds(100))
+            let store = PostgresStore(settings) { _ in }
+            _ = try store.load()
+            return store
+        }
+
         @Test func `a device behind a connection is of the gateway that has the connection, unless a Path leads to it`() throws {
             let (name, a, b) = try pair()
             defer { stop(a, b) }

@@ -171,6 +171,8 @@ public struct GatewayConfiguration: Sendable {
         /// TCP and TLS connections at a time, and of those from one address that is neither trusted nor a trunk's; one more is closed at
         /// once.
         public var connections = 4_096, connectionsPerSource = 256
+        /// Users of lines that are registered at this gateway; one more gets 503. Those of other gateways on the same database do not count.
+        public var users = 50_000
         /// `Retry-After` of a refusal for want of ports or while draining, in seconds.
         public var retryAfter = 5
         /// Calls in the recents of a line.

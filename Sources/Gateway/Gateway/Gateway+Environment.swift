@@ -94,7 +94,7 @@ extension Gateway {
         var registrar = RegistrarConfiguration(domain: configuration.domain)
         (registrar.algorithms, registrar.guesses) = (configuration.access.digests, configuration.access.guesses)
         (registrar.keepAlive, registrar.asksAll) = (configuration.devices.keepAlive, configuration.devices.asksAll)
-        registrar.forgetsSilent = configuration.limits.dropsDeadContacts
+        (registrar.users, registrar.forgetsSilent) = (configuration.limits.users, configuration.limits.dropsDeadContacts)
         registrar.sharedNonces = configuration.access.nonceSecret.map {
             SharedNonces(secret: $0, epoch: UInt64(max(0, environment.epoch.timeIntervalSince1970) * 1e9))
         }

@@ -23,7 +23,7 @@ extension Gateway {
         }
         change.hasOtherLimits = hasOtherLimits
         if hasOtherLimits {
-            table.limit = limits.legs
+            (table.limit, registrar.userLimit) = (limits.legs, limits.users)
             admission.adopt(limits)
         }
         accounts.adopt(wanted.lines)

@@ -93,7 +93,7 @@ public final class Gateway: SignallingEndpoint {
         let push = configuration.push.isOn ? environment.push : nil
         router = Router(context, table, trunks, registrar, userAgent, listeners, isPushing: push != nil)
         reachability = Reachability(context, table, registrar, userAgent)
-        self.services = LineServices(context, lineTable, registrar, SharedDialogs(context, table, userAgent, listeners, trunks))
+        self.services = LineServices(context, table, registrar, SharedDialogs(context, table, userAgent, listeners, trunks))
         recorder = Recorder(context, table, userAgent, environment.recordings, kept: environment.kept)
         dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
         let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)

@@ -26,7 +26,7 @@ enum PostgresRows {
 
     static let recent = "line, id, direction, handle_type, handle, name, began, connected, ended, outcome, reason"
     private static let registration =
-        "user_name, contact, path, transport, local, remote, user_agent, call_id, cseq, refreshed, expiry"
+        "user_name, contact, path, transport, local, remote, user_agent, call_id, cseq, refreshed, expiry, node <> $1"
     /// A connection leads to the device from the gateway alone that has it; over a Path its proxy has it.
     private static let isReachable = "(node = $1 OR transport = 'udp' OR path <> '')"
 
@@ -45,11 +45,17 @@ enum PostgresRows {
             Statement("SELECT line, caller FROM blocked"),
             Statement(
                 "SELECT line, provider, identifier, parameter, kept_until, device FROM push_binding ORDER BY line, kept_until DESC, key"),
-            everyNode
-                ? Statement("SELECT \(registration) FROM registration ORDER BY user_name, refreshed DESC, key")
-                : Statement(
-                    "SELECT \(registration) FROM registration WHERE \(isReachable) ORDER BY user_name, refreshed DESC, key", [node]),
+            Statement(
+                "SELECT \(registration) FROM registration \(everyNode ? "" : "WHERE \(isReachable) ")ORDER BY user_name, refreshed DESC, key",
+                [node]),
         ]
+    }
+
+    /// Renews a lease ahead: it holds for so much longer, until it is renewed as usual.
+    static func stretchedLease(of run: String, by time: Duration) -> Statement {
+        Statement(
+            "UPDATE node_lease SET renewed = clock_timestamp() + make_interval(secs => $2) WHERE run = $1",
+            [run, String(Double(time.wholeMilliseconds) / 1_000)])
     }
 
     static func all(_ answers: [Rows]) -> KeptState {
@@ -152,8 +158,10 @@ enum PostgresRows {
 
     private static func saved(_ columns: [String?]) -> SavedRegistration {
         var row = RowReader(columns)
-        return SavedRegistration(
+        var saved = SavedRegistration(
             user: row.text(), contact: row.text(), path: row.text(), transport: row.text(), local: row.text(), remote: row.text(),
             userAgent: row.optional(), callID: row.text(), cseq: UInt32(clamping: row.number()), refreshed: row.date(), expiry: row.date())
+        saved.isElsewhere = row.flag()
+        return saved
     }
 }

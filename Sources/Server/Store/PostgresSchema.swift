@@ -24,9 +24,9 @@ enum PostgresSchema {
             }
     }
 
-    /// Takes away what ended a day ago, and nobody has: the gateway that knew of it is gone.
+    /// Takes away what ended long ago, and nobody has: the gateway that would have is gone.
     static let cleaning = [
-        Statement("DELETE FROM registration WHERE expiry < extract(epoch FROM now()) - 86400"),
+        Statement("DELETE FROM registration WHERE expiry < extract(epoch FROM now()) - 3600"),
         Statement("DELETE FROM push_binding WHERE kept_until < extract(epoch FROM now()) - 86400"),
     ]
 

@@ -70,6 +70,11 @@ public final class PostgresStore: LineStore, Sendable {
         public var backOff: ClosedRange<Duration> = .milliseconds(250) ... .seconds(10)
         /// The time that the database has for an answer.
         public var timeout: Duration = .seconds(15)
+        /// The time between removals of rows of gateways that have died.
+        public var cleaning: Duration = .seconds(3_600)
+
+        /// The operating system's source, or a seeded one.
+        public var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
 
         public init(_ address: PostgresAddress, password: String? = nil, node: String, recents: Int) {
             (self.address, self.password, self.node, self.recents) = (address, password, node, recents)

@@ -30,6 +30,7 @@ extension PostgresWorker {
         let asks = lease?.hasAskedForName == false
         perform(PostgresRows.renewal(run: run, node: settings.node, claimsName: asks)) { [unowned self] answers in
             let leases = PostgresRows.leases(answers[1])
+            schedule.gateways = leases.count + 1
             noteRenewal(isNew: answers[0].first?.first == "t")
             if asks { lookBack(leases, isAlone: answers.last?.first?.first == "t") }
             let dead = lease?.watch.read(leases, at: MonotonicClock.now) ?? []

@@ -36,6 +36,9 @@ final class PostgresWorker: LaneResident {
     private var single = 0
     /// Everything is still to be read on this connection.
     private var readsAll = false
+    var schedule: ReadingSchedule
+    /// When rows of gateways that have died are removed next.
+    private var cleaningDue = Instant.zero
     /// A question is under way whose answer is to be delivered.
     private var isReading = false
     /// Nil for a program that has no calls.
@@ -50,7 +53,7 @@ final class PostgresWorker: LaneResident {
         _ notice: @escaping @Sendable (PostgresStore.Notice) -> Void
     ) {
         (self.settings, self.box, self.lane, self.notice) = (settings, box, lane, notice)
-        wait = settings.backOff.lowerBound
+        (wait, schedule) = (settings.backOff.lowerBound, ReadingSchedule(random: settings.random))
         let grace = settings.backOff.upperBound + settings.timeout + LeaseWatch.length
         if settings.hasLease { lease = Lease(watch: LeaseWatch(grace: grace)) }
     }
@@ -159,6 +162,7 @@ final class PostgresWorker: LaneResident {
             if isReading { state.queue.endReading() }
         }
         isReading = false
+        schedule.lost(at: MonotonicClock.now)
         lease?.lost()
         if !isTold, hasStarted || !error.isFinal { notice(.down(error.description)) }
         isTold = true
@@ -213,12 +217,18 @@ final class PostgresWorker: LaneResident {
     /// Listens, so that changes of others from here on are heard and a later reading is as new. Removes rows of gateways that have died.
     private func listen() {
         guard settings.migrates else { return begin() }
-        perform([PostgresConnection.Statement("LISTEN \(ChangeNotice.channel)")] + PostgresSchema.cleaning) { [unowned self] _ in begin() }
+        clean(after: [PostgresConnection.Statement("LISTEN \(ChangeNotice.channel)")]) { [unowned self] in begin() }
+    }
+
+    private func clean(after first: [PostgresConnection.Statement] = [], then next: @escaping () -> Void) {
+        cleaningDue = MonotonicClock.now + settings.cleaning
+        perform(first + PostgresSchema.cleaning) { _ in next() }
     }
 
     /// The connection can be used. What was changed here meanwhile is written before all is read.
     private func begin() {
         wait = settings.backOff.lowerBound
+        if onFirst == nil { schedule.connected(at: MonotonicClock.now) }
         let waiting = store { state -> Int in
             state.isUp = true
             return state.queue.count
@@ -239,14 +249,16 @@ final class PostgresWorker: LaneResident {
         if onFinish != nil, lease != nil { return release { [unowned self] in goOn() } }
         onFinish?()
         onFinish = nil
+        if lease != nil, cleaningDue <= MonotonicClock.now { return clean { [unowned self] in goOn() } }
         guard onFirst != nil || store({ $0.onReading != nil }) == true else { return }
-        if readsAll { readAll() } else { readTopics() }
+        if readsAll, schedule.due <= MonotonicClock.now { return readAll() }
+        readTopics()
+        if readsAll, case .idle = stage { deadline = min(deadline ?? schedule.due, schedule.due) }
     }
 
     private func write(_ changes: [StoreChange]) {
         var statements = changes.map { $0.statement(node: settings.node, run: run) }
-        let lines = Set(changes.compactMap { if case .recent(let call) = $0 { call.line } else { nil } })
-        statements += lines.sorted().map { StoreChange.trim($0, to: settings.recents) }
+        statements += Set(changes.compactMap(\.trimmedLine)).sorted().map { StoreChange.trim($0, to: settings.recents) }
         statements += Set(changes.filter(\.isTold).compactMap(\.key.topic)).map { ChangeNotice(run: run, topic: $0).statement }
         perform(statements) { [unowned self] error in
             refused(changes, error)
@@ -279,21 +291,37 @@ final class PostgresWorker: LaneResident {
     private func readAll() {
         guard store({ $0.queue.beginReadingAll() }) == true else { return }
         isReading = true
-        perform(PostgresRows.questions(node: settings.node, recents: settings.recents, everyNode: settings.readsAllNodes)) {
-            [unowned self] answers in
-            (readsAll, isReading) = (false, false)
-            let kept = PostgresRows.all(answers)
-            if onFirst != nil {
-                _ = store { state in
-                    state.queue.begin(with: kept)
-                    state.queue.endReading()
-                }
-                tellFirst(.success(kept))
-            } else {
-                deliver(.whole(kept))
+        schedule.begin(at: MonotonicClock.now)
+        let questions = PostgresRows.questions(node: settings.node, recents: settings.recents, everyNode: settings.readsAllNodes)
+        stretchLease(by: settings.timeout) { [unowned self] in
+            perform(questions) { [unowned self] answers in
+                schedule.end(at: MonotonicClock.now)
+                // Parsing takes less than half of it.
+                let rows = answers.reduce(0) { $0 + $1.count }
+                stretchLease(by: .microseconds(5 * rows)) { [unowned self] in take(all: answers) }
             }
-            goOn()
         }
+    }
+
+    /// The lease is not renewed while everything is read, nor while that is parsed. Others must not take this gateway for dead meanwhile.
+    private func stretchLease(by time: Duration, then next: @escaping () -> Void) {
+        guard lease != nil else { return next() }
+        perform([PostgresRows.stretchedLease(of: run, by: time)]) { _ in next() }
+    }
+
+    private func take(all answers: [PostgresConnection.Rows]) {
+        (readsAll, isReading) = (false, false)
+        let kept = PostgresRows.all(answers)
+        if onFirst != nil {
+            _ = store { state in
+                state.queue.begin(with: kept)
+                state.queue.endReading()
+            }
+            tellFirst(.success(kept))
+        } else {
+            deliver(.whole(kept))
+        }
+        goOn()
     }
 
     /// Another gateway has changed something.

@@ -59,6 +59,14 @@ enum StoreChange: Sendable, Equatable {
     }
 }
 
+extension StoreChange {
+    /// The line whose recents have one call more that is over, and may be too many. A call that goes on comes once more when it ends.
+    var trimmedLine: String? {
+        guard case .recent(let call) = self, call.reason != RecentCall.gatewayKilled else { return nil }
+        return call.line
+    }
+}
+
 extension PushBinding {
     /// The device among those of its line.
     var rowName: String { device?.description ?? "\(provider) \(identifier)" }
@@ -72,10 +80,13 @@ extension SavedRegistration {
         return "\(instance) \(parsed.parameters.value(of: "reg-id") ?? .empty)"
     }
 
-    /// Whether both are of one REGISTER. Their times went through clocks of several machines.
+    /// Whether both are of one REGISTER. Their times went through clocks of several machines. A device that has lost its memory may begin
+    /// its Call-ID and CSeq anew when the first has expired.
     func isSame(as other: SavedRegistration) -> Bool {
-        (contact, path, transport, remote, callID, cseq)
-            == (other.contact, other.path, other.transport, other.remote, other.callID, other.cseq)
+        expiry > other.refreshed
+            && (contact, path, transport, remote, callID, cseq) == (
+                other.contact, other.path, other.transport, other.remote, other.callID, other.cseq
+            )
     }
 }
 

@@ -19,7 +19,7 @@ public struct CapacityOptions: Hashable, Sendable {
     /// Failures by name, with the time that is simulated for each, in seconds.
     public static let failures: [(name: String, failure: ClusterPlan.Failure, span: Double)] = [
         ("none", .none, 60), ("node", .gateways(1), 90), ("zone", .gateways(8), 90), ("mixed-zone", .gateways(8, isListMixed: true), 90),
-        ("database", .database(seconds: 30), 240), ("proxy", .proxy(seconds: 60), 180), ("power", .power(seconds: 60), 360),
+        ("database", .database(seconds: 30), 360), ("proxy", .proxy(seconds: 60), 180), ("power", .power(seconds: 60), 360),
     ]
 
     /// The options with what they take, for the help.
@@ -32,7 +32,6 @@ public struct CapacityOptions: Hashable, Sendable {
         ("--media-cores N", "cores of a gateway that relay media (14)"), ("--lanes N", "signalling lanes of a gateway; one today (1)"),
         ("--readers all|N", "gateways that are told of a change: all, as the store does, or so many (all)"),
         ("--kernel-relay", "the kernel relays media"),
-        ("--index-calls", "a call that goes on is not looked for among all lines when everything is read"),
         ("--failure NAME", "none, node, zone (8 neighbours in the proxy's list), mixed-zone, database, proxy or power; again (all)"),
         ("--span S", "seconds that are simulated, 31 or more (60 to 360, by the failure)"), ("--seed N", "another run of chance (1)"),
         ("--set COST=VALUE", "another figure for a cost of --costs; may be given again"),
@@ -50,7 +49,6 @@ public struct CapacityOptions: Hashable, Sendable {
             case "--costs": listsCosts = true
             case "--no-search": searches = false
             case "--kernel-relay": plan.relaysInKernel = true
-            case "--index-calls": plan.searchesAllLines = false
             default:
                 guard Self.help.contains(where: { $0.name.hasPrefix(word + " ") }) else {
                     throw UsageError(description: "there is no option '\(word)'")

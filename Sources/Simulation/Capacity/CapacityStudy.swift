@@ -70,6 +70,6 @@ public struct CapacityStudy: Sendable {
 }
 
 extension ClusterPlan {
-    /// `RegistrarConfiguration.users`: not a setting. Every gateway has the bindings of all.
+    /// The default of `limits.users`.
     public static let usersOfAGateway = 50_000
 }

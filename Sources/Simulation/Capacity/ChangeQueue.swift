@@ -2,7 +2,7 @@
 enum RowChange: UInt8 {
     /// A binding: others are told.
     case registration
-    /// A binding that has run out: each gateway takes it away, and tells the others.
+    /// A binding that has run out: the gateway that it registered at takes it away, and tells the others.
     case expiry
     /// A dialog, written or taken away: nobody is told.
     case dialog
@@ -20,8 +20,8 @@ struct ChangeBatch: Equatable {
     var rows = 0
     /// Rows that others are told of.
     var told = 0
-    /// Rows of recents: the oldest calls of their lines are trimmed.
-    var recents = 0
+    /// Rows of recents, and those among them whose lines are trimmed: their calls are over.
+    var recents = 0, trims = 0
     /// Rows of bindings.
     var bindings = 0
 
@@ -74,6 +74,7 @@ struct ChangeQueue {
             if change == .registration || change == .expiry { batch.bindings += 1 }
             if change.isTold { batch.told += 1 }
             if change.isRecent { batch.recents += 1 }
+            if change == .recent { batch.trims += 1 }
         }
         first += batch.rows
         firstMark += batch.rows

@@ -40,8 +40,6 @@ public struct ClusterPlan: Hashable, Sendable {
     public var hardware = Hardware()
     public var limits = Limits()
     public var readers = Readers.every
-    /// Whether a call of the recents that goes on is looked for among all lines when everything is read, as the gateway does.
-    public var searchesAllLines = true
     /// Media is relayed by the kernel.
     public var relaysInKernel = false
     public var failure = Failure.none
@@ -72,7 +70,7 @@ public struct ClusterPlan: Hashable, Sendable {
         public var callsPerNode = 12_000
         /// `limits.backlog`, `limits.retry-after`.
         public var backlog = 0.2, retryAfter = 5.0
-        /// `RegistrarConfiguration.users`: nil where it is taken to be lifted.
+        /// `limits.users`; nil where it is taken to be as high as need be.
         public var users: Int?
 
         public init() {}
@@ -96,10 +94,10 @@ public struct ClusterPlan: Hashable, Sendable {
     public var keptShare: Double { min(1, (readersOfAChange + 1) / Double(nodes)) }
 
     /// The same cluster with the next step done: a gateway keeps the bindings of its own lines and of those of the gateway before it in the
-    /// list, is told of these alone, and finds a call by its name.
+    /// list, and is told of these alone.
     public var withNextStep: ClusterPlan {
         var plan = self
-        (plan.readers, plan.searchesAllLines) = (.some(1), false)
+        plan.readers = .some(1)
         return plan
     }
 

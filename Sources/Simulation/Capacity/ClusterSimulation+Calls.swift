@@ -9,7 +9,7 @@ extension ClusterSimulation {
         case .answer: answer(event)
         case .end, .mediaTimeout: end(event)
         case .register: register(event)
-        case .expiry: for node in nodes.indices where nodes[node].isAlive { nodes[node].queue.add(.expiry, at: event.time) }
+        case .expiry: if nodes[event.home].isAlive { nodes[event.home].queue.add(.expiry, at: event.time) }
         }
     }
 
@@ -95,7 +95,7 @@ extension ClusterSimulation {
         _ = passProxy(prices.proxyRegister + (event.call == 1 ? prices.handshake : Work()), at: event.time)
         guard let (node, delay) = route(event.home, at: event.time) else { return tally.lostRegisters += 1 }
         let line = Int.random(in: 0..<max(1, plan.devices), using: &random)
-        let isTooMany = plan.limits.users.map { line >= $0 } ?? false
+        let isTooMany = plan.limits.users.map { line / plan.nodes >= $0 } ?? false
         guard !isTooMany, nodes[node].backlog(at: event.time, line: line) <= plan.limits.backlog else {
             tally.refusedRegisters += 1
             _ = nodes[node].take(prices.refusal, at: event.time, line: line)

@@ -10,7 +10,8 @@ extension ClusterSimulation {
             }
             if !nodes[node].link.isConnected {
                 tally.reconnections += 1
-                nodes[node].link.connect(at: time)
+                let spread = StoreLink.spread(prices.everything.seconds, nodes: plan.nodes)
+                nodes[node].link.connect(at: time, readsAllAt: time + random.share() * spread, of: board.sent, share: share)
             }
             guard let done = perform(node, at: time) else { return }
             if done - time > StoreLink.timeout {
@@ -29,8 +30,8 @@ extension ClusterSimulation {
         if time - link.leaseRenewed >= StoreLink.leaseInterval { return renew(node, at: time) }
         if nodes[node].queue.count > 0 { return write(node, at: time) }
         guard time >= link.blockedUntil else { return nil }
-        if link.readsAll { return readAll(node, at: time) }
-        let unread = link.unread(of: board.sent, share: share)
+        if link.readsAll, time >= link.readsAllAt { return readAll(node, at: time) }
+        let unread = link.unread(of: board.sent, share: share) - link.unheard
         if unread > ChangeQueue.limit { nodes[node].link.readsAll = true }
         return unread > 0 ? read(node, min(unread, StoreLink.mostTopics), at: time) : nil
     }
@@ -38,7 +39,8 @@ extension ClusterSimulation {
     private mutating func write(_ node: Int, at time: Double) -> Double {
         let batch = nodes[node].queue.next(StoreLink.mostRows)
         let rows = Double(batch.bindings) * prices.bindingRow + Double(batch.dialogs) * prices.dialogRow
-        let recents = Double(batch.recents) * prices.recentRow, notices = Double(batch.told) * prices.notice
+        let recents = Double(batch.recents) * prices.recentRow + Double(batch.trims) * prices.trim,
+            notices = Double(batch.told) * prices.notice
         let done = database.write(
             prices.transaction + rows + recents + notices, notices: batch.told, listeners: plan.readersOfAChange + 1, at: time)
         board.post(batch.told, at: done)
@@ -65,11 +67,13 @@ extension ClusterSimulation {
     private mutating func readAll(_ node: Int, at time: Double) -> Double {
         nodes[node].link.fullReadings += 1
         let done = database.read(prices.everything, at: time)
+        nodes[node].link.leaseAhead = min(done, time + StoreLink.timeout) + StoreLink.timeout
         guard done - time <= StoreLink.timeout else { return done }
         nodes[node].link.fullReadingsDone += 1
         let parsed = (Double(plan.devices) * plan.keptShare * (1 + plan.recentsPerLine)) * prices.rowOfAll
         nodes[node].storeLane.add(parsed)
-        nodes[node].link.readsAll = false
+        nodes[node].link.leaseAhead = done + 2 * parsed.seconds
+        (nodes[node].link.readsAll, nodes[node].link.unheard) = (false, 0)
         nodes[node].link.read = Double(board.sent - nodes[node].link.own) * share
         let end = done + parsed.seconds
         nodes[node].link.blockedUntil = nodes[node].takeEverywhere(prices.restored, at: end)
@@ -91,7 +95,9 @@ extension ClusterSimulation {
         guard time - since >= StoreLink.leaseLength else { return }
         for node in nodes.indices where node != judge && nodes[node].isAlive {
             let link = nodes[node].link
-            guard time - link.leaseRenewed >= StoreLink.leaseLength, link.leaseRenewed > since, !link.isGivenUp else { continue }
+            guard time - max(link.leaseRenewed, link.leaseAhead) >= StoreLink.leaseLength, link.leaseRenewed > since, !link.isGivenUp else {
+                continue
+            }
             nodes[node].link.isGivenUp = true
             tally.takenForDead += 1
             loseCalls(of: node, lapse: time)

@@ -163,7 +163,7 @@ struct Prices {
     let setUp: Work, end: Work, registration: Work, refusal: Work, retransmission: Work, orphan: Work, adopted: Work, restored: Work
     let rowSent: Work, noticeHeard: Work, rowRead: Work, rowOfAll: Work
     let proxyCall: Work, proxyRegister: Work, handshake: Work
-    let transaction: Work, bindingRow: Work, dialogRow: Work, recentRow: Work, notice: Work
+    let transaction: Work, bindingRow: Work, dialogRow: Work, recentRow: Work, trim: Work, notice: Work
     let readTransaction: Work, topic: Work, everything: Work, lease: Work
     /// Seconds on the way to the database and back.
     let network: Double
@@ -178,7 +178,7 @@ struct Prices {
         rowOfAll = costs.work(.rowOfAll)
         (proxyCall, proxyRegister, handshake) = (costs.work(.proxyCall), 2 * costs.work(.proxyRegister), costs.work(.handshake))
         (transaction, bindingRow, dialogRow) = (costs.work(.transaction), costs.work(.registrationRow), costs.work(.dialogRow))
-        (recentRow, notice) = (costs.work(.recentRow) + costs.work(.trim), costs.work(.notice))
+        (recentRow, trim, notice) = (costs.work(.recentRow), costs.work(.trim), costs.work(.notice))
         (readTransaction, topic) = (costs.work(.readTransaction), costs.work(.topic))
         everything = Demand.readAll(plan, costs)
         lease = costs.work(.lease) + Double(plan.nodes) * costs.work(.leaseRow)

@@ -29,7 +29,7 @@ public struct Cost: Hashable, Sendable {
 /// The things that cost something; `CostTable.standard` has a name for each.
 public enum CostKind: Int, CaseIterable, Hashable, Sendable {
     case call, setUpShare, challenge, register, options, refusal, retransmission, orphan, adopted, restored
-    case restoredRecent, lineSearched
+    case restoredRecent
     case rowSent, noticeHeard, rowRead, rowOfAll
     case transaction, registrationRow, dialogRow, recentRow, trim, notice, readTransaction, topic, listenerWoken, listenerNotice,
         bindingOfAll

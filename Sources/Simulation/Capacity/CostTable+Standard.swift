@@ -19,7 +19,6 @@ extension CostTable {
         Cost(.adopted, "a binding of another gateway, on the signalling lane", 17, "µs", .measured(gatewayBench)),
         Cost(.restored, "a line with its binding, when all is read, there", 20.5, "µs", .measured(gatewayBench)),
         Cost(.restoredRecent, "a call of its recents, there", 1.35, "µs", .measured(gatewayBench)),
-        Cost(.lineSearched, "a line looked at for each call that goes on, there", 0.22, "µs", .measured(gatewayBench)),
     ]
 
     private static let store: [Cost] = [

@@ -68,7 +68,7 @@ struct GatewayNode {
 struct StoreLink {
     /// The bounds of the product: `PostgresWorker`, `LeaseWatch`.
     static let mostRows = 500, mostTopics = 100, mostOrphans = 200
-    static let timeout = 15.0, leaseLength = 3.0, leaseInterval = 1.0, longestWait = 10.0
+    static let longestSpread = 180.0, timeout = 15.0, leaseLength = 3.0, leaseInterval = 1.0, longestWait = 10.0
 
     /// The batch that is under way is done then; or the next attempt to connect begins.
     var freeAt = 0.0
@@ -78,6 +78,8 @@ struct StoreLink {
     /// When it began to look on at the leases of the others without a break.
     var looksOnSince = -1e9
     var leaseRenewed = 0.0
+    /// Its lease was renewed ahead to this time, for as long as a reading of everything may take.
+    var leaseAhead = 0.0
     /// The others have ended its calls, and it has not renewed its lease since.
     var isGivenUp = false
     /// Topics of others that have been read, and notices of our own.
@@ -85,6 +87,10 @@ struct StoreLink {
     /// The place of the oldest unread notice on the board.
     var place = 0
     var readsAll = false
+    /// Not before this time.
+    var readsAllAt = 0.0
+    /// Topics that were told while there was no connection: they are not read one by one.
+    var unheard = 0
     /// Nothing is read before: the lines have not taken the reading before it.
     var blockedUntil = 0.0
     /// Readings of everything that were begun, and that came to an end.
@@ -103,11 +109,15 @@ struct StoreLink {
     /// The lease is renewed, and those of the others are read. Who did not do so for the length of a lease has missed something.
     mutating func renew(at time: Double) {
         if time - leaseRenewed > Self.leaseLength { looksOnSince = time }
-        (leaseRenewed, isGivenUp) = (time, false)
+        (leaseRenewed, leaseAhead, isGivenUp) = (time, 0, false)
     }
 
+    /// The time over which gateways spread their readings of everything: in it all of them could read one after the other.
+    static func spread(_ reading: Double, nodes: Int) -> Double { min(Double(nodes - 1) * reading, longestSpread) }
+
     /// The database is there again: everything is to be read.
-    mutating func connect(at time: Double) {
+    mutating func connect(at time: Double, readsAllAt: Double, of sent: Int, share: Double) {
+        (self.readsAllAt, unheard) = (readsAllAt, unread(of: sent, share: share))
         (isConnected, looksOnSince, wait, readsAll, freeAt) = (true, time, 0.25, true, time)
         leaseRenewed = min(leaseRenewed, time - Self.leaseInterval)
     }

@@ -1,7 +1,7 @@
 /// A thing that a cluster can run out of.
 ///
-/// `users` is a constant in the registrar, and every gateway has the bindings of all. The answer to a batch may take 15 s; a lease holds for
-/// 3 s and is not renewed while everything is read; telephones repeat a request that was not answered for 0.5 s.
+/// `users` is the default of `limits.users`. The answer to a batch may take 15 s; a lease holds for 3 s, and is renewed 15 s ahead before
+/// everything is read, and for as long as it takes before that is parsed; telephones repeat a request that was not answered for 0.5 s.
 public enum Resource: String, CaseIterable, Hashable, Sendable {
     case users, signalling, storeLane, media, ports, gatewayMemory, database, commits, fullRead, leaseInFullRead, fullAdoption, proxy,
         proxyMemory
@@ -9,7 +9,7 @@ public enum Resource: String, CaseIterable, Hashable, Sendable {
     /// The resource and its whole, for a person.
     public var title: String {
         switch self {
-        case .users: "users that a gateway registers (50,000)"
+        case .users: "users that register at a gateway (50,000)"
         case .signalling: "signalling lane of a gateway (one core)"
         case .storeLane: "lane of the store of a gateway (one core)"
         case .media: "media cores of a gateway"
@@ -17,8 +17,8 @@ public enum Resource: String, CaseIterable, Hashable, Sendable {
         case .gatewayMemory: "memory of a gateway"
         case .database: "cores of the database"
         case .commits: "commits with notices (one at a time)"
-        case .fullRead: "all gateways read everything at once (15 s)"
-        case .leaseInFullRead: "one gateway reads everything (lease of 3 s)"
+        case .fullRead: "all gateways read everything after a break (15 s)"
+        case .leaseInFullRead: "one gateway reads everything (lease of 18 s)"
         case .fullAdoption: "its signalling lane takes everything (0.5 s)"
         case .proxy: "cores of the proxies"
         case .proxyMemory: "memory of a proxy, without another one"
@@ -39,7 +39,7 @@ public struct Demand: Hashable, Sendable {
     public init(of plan: ClusterPlan, costs: CostTable) {
         (self.plan, self.costs) = (plan, costs)
         let nodes = Double(plan.nodes), hardware = plan.hardware
-        loads[.users] = plan.limits.users.map { part(kept, of: Double($0)) }
+        loads[.users] = plan.limits.users.map { part(Double(plan.devices) / nodes, of: Double($0)) }
         loads[.signalling] = (1 / nodes / Double(hardware.lanes)) * signalling
         loads[.storeLane] = (1 / nodes) * storeLane
         loads[.media] =
@@ -49,9 +49,11 @@ public struct Demand: Hashable, Sendable {
         loads[.proxy] =
             (1 / Double(hardware.proxies * hardware.proxyCores))
             * (plan.callRate * costs.work(.proxyCall) + (2 * plan.registerRate) * costs.work(.proxyRegister))
-        let rounds = max(1, nodes / Double(hardware.databaseCores)), parsed = (kept * (1 + plan.recentsPerLine)) * costs.work(.rowOfAll)
-        loads[.fullRead] = (1 / 15) * (rounds * Self.readAll(plan, costs) + parsed)
-        loads[.leaseInFullRead] = (1 / 3) * (Self.readAll(plan, costs) + parsed)
+        let reading = Self.readAll(plan, costs), parsed = (kept * (1 + plan.recentsPerLine)) * costs.work(.rowOfAll)
+        // Readings that the cores do not do in the time over which they are spread wait for each other.
+        let late = reading.seconds * nodes / Double(hardware.databaseCores) - StoreLink.spread(reading.seconds, nodes: plan.nodes)
+        loads[.fullRead] = (1 / 15) * (max(1, late / max(reading.seconds, 1e-9)) * reading + parsed)
+        loads[.leaseInFullRead] = (1 / 18) * reading
         loads[.fullAdoption] = (1 / 0.5) * Self.adoptAll(plan, costs)
         addMemory()
     }
@@ -72,7 +74,7 @@ public struct Demand: Hashable, Sendable {
     private func part(_ value: Double, of whole: Double) -> Work { Work(seconds: value / whole) }
 
     /// Rows in a second, of which others are told.
-    private var told: Double { 2 * plan.callRate + plan.registerRate + Double(plan.nodes) * plan.lapseRate }
+    private var told: Double { 2 * plan.callRate + plan.registerRate + plan.lapseRate }
     private var reads: Double { told * plan.readersOfAChange }
 
     private var signalling: Work {
@@ -81,7 +83,7 @@ public struct Demand: Hashable, Sendable {
     }
 
     private var storeLane: Work {
-        let rows = 12 * plan.callRate + plan.registerRate + Double(plan.nodes) * plan.lapseRate
+        let rows = 12 * plan.callRate + plan.registerRate + plan.lapseRate
         return rows * costs.work(.rowSent) + (told * listeners) * costs.work(.noticeHeard) + reads * costs.work(.rowRead)
     }
 
@@ -90,8 +92,8 @@ public struct Demand: Hashable, Sendable {
 
     private var database: Work {
         let nodes = Double(plan.nodes)
-        let calls = 6 * costs.work(.dialogRow) + 6 * (costs.work(.recentRow) + costs.work(.trim))
-        let bindings = plan.registerRate + nodes * plan.lapseRate
+        let calls = 6 * costs.work(.dialogRow) + 6 * costs.work(.recentRow) + 2 * costs.work(.trim)
+        let bindings = plan.registerRate + plan.lapseRate
         let notices = costs.work(.notice) + listeners * costs.work(.listenerNotice)
         return plan.callRate * calls + bindings * costs.work(.registrationRow) + told * notices + reads * costs.work(.topic)
             + nodes * (costs.work(.lease) + nodes * costs.work(.leaseRow))
@@ -106,10 +108,9 @@ public struct Demand: Hashable, Sendable {
         return kept * costs.work(.bindingOfAll) + (kept * plan.recentsPerLine) * costs.work(.recentOfAll)
     }
 
-    /// The signalling lane's part of it. A call that goes on stands in the recents of two lines.
+    /// The signalling lane's part of it.
     static func adoptAll(_ plan: ClusterPlan, _ costs: CostTable) -> Work {
-        let kept = Double(plan.devices) * plan.keptShare, ongoing = 2 * Double(plan.calls) * plan.keptShare
-        let searches = plan.searchesAllLines ? ongoing * Double(plan.devices) : 0
-        return kept * (costs.work(.restored) + plan.recentsPerLine * costs.work(.restoredRecent)) + searches * costs.work(.lineSearched)
+        let kept = Double(plan.devices) * plan.keptShare
+        return kept * (costs.work(.restored) + plan.recentsPerLine * costs.work(.restoredRecent))
     }
 }

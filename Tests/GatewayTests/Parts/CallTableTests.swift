@@ -39,6 +39,20 @@ import UserAgent
         #expect(table.leg(ofAttempt: "attempt") === new)
     }
 
+    @Test(arguments: [nil, UUID()]) func `a call of the recents that goes on is found by the name that it has there`(name: UUID?) {
+        let (old, new) = (parts.leg(), parts.leg())
+        for leg in [old, new] {
+            leg.origin = parts.origin("attempt")
+            leg.origin?.recentID = name
+            table.add(leg)
+        }
+        #expect(table.recentLeg(name ?? old.uuid) === (name == nil ? old : new) && table.recentLeg(UUID()) == nil)
+        table.discard(old)
+        #expect(table.recentLeg(name ?? new.uuid) === new && table.recentLeg(old.uuid) == nil)
+        table.discard(new)
+        #expect(table.recentLeg(name ?? new.uuid) == nil)
+    }
+
     @Test(arguments: [(0, true, true), (2, true, true), (3, false, true), (4, false, false)])
     func `a call to devices needs room for two legs, and one to an application for one`(legs: Int, devices: Bool, echo: Bool) {
         for _ in 0..<legs { table.add(parts.leg()) }

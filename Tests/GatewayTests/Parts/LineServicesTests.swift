@@ -159,6 +159,24 @@ import UserAgent
         #expect(parts.store.all.count == 4)
     }
 
+    @Test(arguments: [nil, UUID()]) func `a call that goes on is not in the recents when all is read again, by either name`(name: UUID?) {
+        let leg = parts.leg(on: "2000")
+        leg.origin = parts.origin("a", line: parts.line("3000"))
+        leg.origin?.recentID = name
+        parts.table.add(leg)
+        parts.services.noteUp(leg)
+        let kept = parts.store.all.compactMap { if case .recent(let call) = $0 { call } else { nil } }
+        func read() -> [Int] {
+            ["2000", "3000"].map { number in
+                _ = parts.services.adopt(.recents(line: number, kept.filter { $0.line == number }), mailboxes: parts.recorder.mailboxes)
+                return parts.line(Text(number)).features.recents.calls.count
+            }
+        }
+        #expect(kept.map(\.line) == ["2000", "3000"] && kept.allSatisfy { $0.id == name ?? leg.uuid } && read() == [0, 0])
+        parts.table.discard(leg)
+        #expect(read() == [1, 1], "it is over, and was never written")
+    }
+
     // MARK: The store
 
     @Test func `registrations are restored, and changes are kept from then on`() throws {

@@ -101,7 +101,7 @@ final class Parts {
         context, lines, .init(context: context, userAgent: userAgent, network: wire, locator: locator, onNotice: nil))
     private(set) lazy var admission = Admission(context, lines, trunks, registrar, userAgent) { [unowned self] in guesses.append($0) }
     private(set) lazy var router = Router(context, table, trunks, registrar, userAgent, listeners, isPushing: isPushing)
-    private(set) lazy var services = LineServices(context, lines, registrar, dialogs)
+    private(set) lazy var services = LineServices(context, table, registrar, dialogs)
     private(set) lazy var dialogs = SharedDialogs(context, table, userAgent, listeners, trunks)
     private(set) lazy var recorder = Recorder(context, table, userAgent, recordings)
     private(set) lazy var messageWaiting = {

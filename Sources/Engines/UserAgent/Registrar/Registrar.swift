@@ -12,7 +12,8 @@ public struct RegistrarConfiguration: Sendable {
     /// Offered in this order, the preferred one first (RFC 8760 §2.4). MD5 comes last: JsSIP and SIP.js keep the last challenge alone, and
     /// know MD5 alone.
     public var algorithms: [DigestAlgorithm]
-    /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
+    /// Users that register here at once; one more is answered 503. Those that registered elsewhere alone (``Registrar/adopt(_:of:at:)``)
+    /// do not count: the registrar that has them bounds them.
     public var users: Int
     public var guesses = GuessLimits()
     /// The secret of other gateways, whose nonces are good here; nil: none are.
@@ -61,7 +62,7 @@ public final class Registrar {
     public let authenticator: Authenticator
     /// A device is to be asked whether it is there (OPTIONS); what comes of it goes to `note`.
     public var onQuestion: ((_ user: Text, Contact, Instant) -> Void)?
-    /// All that is registered of a user, after each change.
+    /// All that is registered of a user, after each change; not where a contact that another registrar has told of has expired.
     public var onChange: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     /// Contacts of a user were not registered again in time; with those that are left.
     public var onExpiry: ((_ user: Text, _ contacts: [Contact]) -> Void)?
@@ -69,9 +70,11 @@ public final class Registrar {
     public var onLoss: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     /// Nothing is registered of a user any more, for whatever reason.
     public var onUnregistered: ((_ user: Text) -> Void)?
-    private let configuration: RegistrarConfiguration
+    private var configuration: RegistrarConfiguration
     private let accounts: any AccountDirectory
     private var users: [Text: User] = [:]
+    /// Users with a contact that was registered or refreshed here last.
+    private var usersHere = 0
     /// Users with contacts that only this connection leads to.
     private var usersOverWebSocket: [UInt64: Set<Text>] = [:]
     private var alarms = AlarmQueue()
@@ -82,6 +85,8 @@ public final class Registrar {
         let expiry: Alarm
         /// When its devices are asked next; nil where none is to be.
         var question: Alarm?
+        /// It counts in `usersHere`.
+        var isHere = false
         /// Connections in `usersOverWebSocket`.
         var webSockets: Set<UInt64> = []
     }
@@ -105,6 +110,12 @@ public final class Registrar {
 
     /// Answers to REGISTERs since the start, by status.
     public private(set) var answers: [Int: UInt64] = [:]
+
+    /// The most users that register here; those that are registered stay.
+    public var userLimit: Int {
+        get { configuration.users }
+        set { configuration.users = newValue }
+    }
 
     /// Numbers of the things that are held now.
     public var counts: Counts {
@@ -147,7 +158,7 @@ public final class Registrar {
 
     /// Takes in what was registered when the server ran last; users who have no account any more stay out.
     public func restore(_ contacts: [Contact], of user: Text, at now: Instant) {
-        guard accounts.account(of: user) != nil, users.count < configuration.users else { return }
+        guard accounts.account(of: user) != nil, hasRoom(for: user, with: contacts) else { return }
         var entry = users.removeValue(forKey: user) ?? newUser(user)
         entry.bindings.restore(contacts, at: now)
         users[user] = entry
@@ -158,8 +169,7 @@ public final class Registrar {
     /// Takes what is registered of a user with all registrars that share their state, in the place of what was known here. A contact that
     /// was known stays as it is, with its connection. `onChange` does not hear of it.
     public func adopt(_ contacts: [Contact], of user: Text, at now: Instant) {
-        let isNew = users[user] == nil
-        guard accounts.account(of: user) != nil, !isNew || users.count < configuration.users && !contacts.isEmpty else { return }
+        guard accounts.account(of: user) != nil, users[user] != nil || !contacts.isEmpty, hasRoom(for: user, with: contacts) else { return }
         var entry = users.removeValue(forKey: user) ?? newUser(user)
         entry.bindings.adopt(contacts, at: now)
         users[user] = entry
@@ -210,7 +220,7 @@ public final class Registrar {
     public var deadline: Instant? { alarms.deadline }
 
     private func register(_ user: Text, _ request: Message, _ flow: Flow, _ now: Instant) -> Message {
-        guard users[user] != nil || users.count < configuration.users else {
+        guard hasRoom(for: user) else {
             refusedUsers += 1
             return .answer(to: request, status: 503)
         }
@@ -233,6 +243,11 @@ public final class Registrar {
         }
     }
 
+    /// - Parameter contacts: those that the user comes with; nil: one that registers here.
+    private func hasRoom(for user: Text, with contacts: [Contact]? = nil) -> Bool {
+        usersHere < configuration.users || users[user]?.isHere == true || contacts?.allSatisfy(\.isElsewhere) == true
+    }
+
     private func newUser(_ user: Text) -> User {
         User(bindings: .init(limits: configuration.limits), expiry: Alarm { [unowned self] now in expire(user, at: now) })
     }
@@ -253,22 +268,30 @@ public final class Registrar {
     }
 
     private func expire(_ user: Text, at now: Instant) {
-        let before = users[user]?.bindings.count ?? 0
-        users[user]?.bindings.advance(to: now)
+        let expired = users[user]?.bindings.advance(to: now) ?? []
         settle(user)
         let left = contacts(of: user, at: now)
-        onChange?(user, left)
-        if left.count < before { onExpiry?(user, left) }
+        // Of registrars that share their state one tells of it: else each of them would.
+        if expired.contains(where: { !$0.isElsewhere }) { onChange?(user, left) }
+        if !expired.isEmpty { onExpiry?(user, left) }
     }
 
     /// Sets the user's alarm to its next expiry; without contacts nothing of the user is left.
     private func settle(_ user: Text) {
         guard let entry = users[user] else { return }
         alarms.set(entry.expiry, to: entry.bindings.deadline)
+        count(user, isHere: entry.bindings.isHere)
         if entry.bindings.isEmpty { remove(user) }
     }
 
+    private func count(_ user: Text, isHere: Bool) {
+        guard users[user]?.isHere == !isHere else { return }
+        users[user]?.isHere = isHere
+        usersHere += isHere ? 1 : -1
+    }
+
     private func remove(_ user: Text) {
+        count(user, isHere: false)
         guard let entry = users.removeValue(forKey: user) else { return }
         alarms.set(entry.expiry, to: nil)
         if let question = entry.question { alarms.set(question, to: nil) }

@@ -15,6 +15,8 @@ final class CallTable {
     private var legsByMedia = IdentityTable<Leg>()
     /// Incoming calls that are up, by Call-ID and From tag.
     private var callOfAttempt: [Text: UUID] = [:]
+    /// The same by their `id` in recents, where that is another than the UUID of the call.
+    private var callOfRecent: [UUID: UUID] = [:]
     private(set) var bridges = IdentityTable<Bridge>()
     /// Events of legs for their bridges, in their order.
     private var bridgeEvents = FIFO<(UUID, Bridge.Event)>()
@@ -55,6 +57,9 @@ final class CallTable {
     /// The incoming leg that has the Call-ID and the From tag of an INVITE.
     func leg(ofAttempt attempt: Text) -> Leg? { callOfAttempt[attempt].flatMap(leg) }
 
+    /// The leg of a call in recents that goes on.
+    func recentLeg(_ id: UUID) -> Leg? { leg(id) ?? callOfRecent[id].flatMap(leg) }
+
     /// The leg of a session; nil for one that is over and waits for its last answers.
     func leg(of session: InviteSession?) -> Leg? { (session?.delegate as? Leg).flatMap { leg($0.uuid) } }
 
@@ -75,7 +80,9 @@ final class CallTable {
         leg.line.legs[leg.uuid] = leg
         legs[leg.uuid] = leg
         legsByMedia[UInt128(leg.media.id.rawValue)] = leg
-        if let origin = leg.origin { callOfAttempt[origin.attempt] = leg.uuid }
+        guard let origin = leg.origin else { return }
+        callOfAttempt[origin.attempt] = leg.uuid
+        if let id = origin.recentID { callOfRecent[id] = leg.uuid }
     }
 
     /// The system refused its call, or has it no more. No other call gets its UUID.
@@ -91,13 +98,18 @@ final class CallTable {
         legs[leg.uuid] = nil
         leg.lines.taker?.features.taken.remove(leg.uuid)
         legsByMedia[UInt128(leg.media.id.rawValue)] = nil
-        if let origin = leg.origin, let index = callOfAttempt.index(forKey: origin.attempt), callOfAttempt[index].value == leg.uuid {
-            callOfAttempt.remove(at: index)
-        }
+        forget(leg.origin, of: leg.uuid)
         leg.call.enter(.ended)
         onWithdrawal(leg)
         if let session = leg.session { endedDialogs.add(session, at: turn.now) }
         if !leg.isSignallingOver { lingering.append(leg) }
+    }
+
+    /// A later call may have the same names by now.
+    private func forget(_ origin: CallOrigin?, of call: UUID) {
+        guard let origin else { return }
+        if callOfAttempt[origin.attempt] == call { callOfAttempt[origin.attempt] = nil }
+        if let id = origin.recentID, callOfRecent[id] == call { callOfRecent[id] = nil }
     }
 
     /// The system ended its call.

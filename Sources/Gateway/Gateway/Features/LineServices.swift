@@ -8,15 +8,17 @@ import UserAgent
 /// Lives on the signalling lane.
 final class LineServices {
     let context: GatewayContext
-    let lines: LineTable
+    let table: CallTable
     let registrar: Registrar
     let dialogs: SharedDialogs
     /// The wall clock's date at `Instant.zero`, as registrations are kept by it.
     private(set) var epoch = Date(timeIntervalSince1970: 0)
 
-    init(_ context: GatewayContext, _ lines: LineTable, _ registrar: Registrar, _ dialogs: SharedDialogs) {
-        (self.context, self.lines, self.registrar, self.dialogs) = (context, lines, registrar, dialogs)
+    init(_ context: GatewayContext, _ table: CallTable, _ registrar: Registrar, _ dialogs: SharedDialogs) {
+        (self.context, self.table, self.registrar, self.dialogs) = (context, table, registrar, dialogs)
     }
+
+    var lines: LineTable { table.lines }
 
     func setDoNotDisturb(_ isOn: Bool, of line: Line) {
         let state = line.features.setDoNotDisturb(isOn)

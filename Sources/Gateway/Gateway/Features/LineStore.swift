@@ -164,6 +164,8 @@ public struct SavedRegistration: Sendable, Equatable {
     public var callID: String
     public var cseq: UInt32
     public var refreshed: Date, expiry: Date
+    /// Another gateway, which shares the store, wrote it.
+    public var isElsewhere = false
 
     public init(
         user: String, contact: String, path: String, transport: String, local: String, remote: String, userAgent: String?, callID: String,
@@ -200,11 +202,13 @@ extension SavedRegistration {
         // Only the browser could have opened its connection again.
         if transport.isWebSocket, !parsed.uri.parameters.contains("pn-prid" as StaticString) { return nil }
         let granted = Duration.milliseconds(Int64(max(0, min(expiry.timeIntervalSince(refreshed), Double(Int32.max))) * 1_000))
-        return Registrar.Contact(
+        var contact = Registrar.Contact(
             uri: parsed.uri, displayName: parsed.displayName, parameters: parsed.parameters, path: routes,
             origin: Flow(transport: transport, local: local, remote: remote),
             userAgent: userAgent.map { Text($0) }, callID: Text(callID), cseq: cseq, refreshed: min(Self.instant(refreshed, epoch), now),
             expiry: min(Self.instant(expiry, epoch), now + granted))
+        contact.isElsewhere = isElsewhere
+        return contact
     }
 
     private var routes: [NameAddress] {

@@ -52,8 +52,9 @@ extension ServeConfiguration {
     /// Settings that may change while the server runs, beside lines; all others need a restart.
     static let changeable: Set<String> = [
         "lines-folder", "limits.legs", "limits.calls-per-second", "limits.requests-per-source", "limits.connections",
-        "limits.connections-per-source", "limits.backlog", "limits.retry-after", "directories.block", "directories.identify",
-        "api.nodes", "sip.wss.certificate", "sip.wss.key", "sip.tls.certificate", "sip.tls.key", "sip.tls.client-ca", "sip.tls.ca",
+        "limits.connections-per-source", "limits.users", "limits.backlog", "limits.retry-after", "directories.block",
+        "directories.identify", "api.nodes", "sip.wss.certificate", "sip.wss.key", "sip.tls.certificate", "sip.tls.key",
+        "sip.tls.client-ca", "sip.tls.ca",
     ]
 
     /// With the lines of another configuration and with its settings that are ``changeable``.

@@ -65,6 +65,10 @@ extension Setting {
             help: "the same from one address that is not trusted"
         ) { $0.gateway.limits.connectionsPerSource = try $1.integer(1...1_000_000) },
         Setting(
+            path: "limits.users", takes: "number", default: .value("50000"),
+            help: "lines with devices that are registered at this gateway; one more gets 503"
+        ) { $0.gateway.limits.users = try $1.integer(1...10_000_000) },
+        Setting(
             path: "limits.backlog", takes: "seconds", default: .value("0.2"),
             help: "requests outside of calls get 503 while messages lie unread for longer; 0: never"
         ) { $0.gateway.limits.backlog = try $1.duration(0...10) },

@@ -31,6 +31,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         public fileprivate(set) var isSilent = false
         /// A question is under way that nobody has answered yet.
         public fileprivate(set) var isAsked = false
+        /// Another registrar, which shares its state with this one, registered or refreshed it last.
+        public var isElsewhere = false
 
         /// One that was kept, as it was.
         public init(
@@ -121,6 +123,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
     public var isEmpty: Bool { bindings.isEmpty }
     /// The number of bindings.
     public var count: Int { bindings.count }
+    /// Whether one of them was registered or refreshed here last.
+    public var isHere: Bool { bindings.contains { !$0.isElsewhere } }
     /// Bindings among these where nobody answered last.
     public var silentCount: Int { bindings.count(where: \.isSilent) }
 
