@@ -101,6 +101,8 @@ import UserAgent
         let begun = try #require(rows.calls.first?.connected)
         call.answer()
         survivor.run(seconds: 90)
+        survivor.gateway.adopt([.recents(line: "2000", rows.calls)], at: survivor.world.now)
+        #expect(survivor.gateway.recents(ofLine: "2000")?.isEmpty == true, "read again, and not over yet")
         call.hangUp(call.device, call.deviceRow)
         call.caller.answer(call.caller.request(.bye), 200)
         let recents = survivor.gateway.recents(ofLine: "2000") ?? []

@@ -36,7 +36,10 @@ public struct OrphanEnds: Sendable {
     public init() {}
 
     /// Takes an event of any of the journals; those of one gateway in their order.
-    /// - Parameter journal: the gateway's, by any number of its own.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - journal: the gateway's, by any number of its own.
     public mutating func note(_ event: borrowing JournalEvent, of journal: Int) {
         let details = event.details
         switch event.kind {

@@ -18,6 +18,8 @@ final class Takeovers {
     private let dialling: Dialling
     /// Those that are up.
     private var calls: [UUID: Call] = [:]
+    /// The `id` of each of them in recents.
+    private(set) var recentIDs: Set<UUID> = []
 
     struct Call {
         let orphan: OrphanedDialog
@@ -82,7 +84,9 @@ final class Takeovers {
             table.add(leg)
             let answered = leg.destination?.value.adoption?.answered ?? context.date
             let ids = orphan.dialog.recentIDs
-            calls[leg.uuid] = Call(orphan: orphan, answered: answered, recents: recents.filter { ids.contains($0.id) })
+            let own = recents.filter { ids.contains($0.id) }
+            recentIDs.formUnion(own.map(\.id))
+            calls[leg.uuid] = Call(orphan: orphan, answered: answered, recents: own)
             dialogs.adopt(leg, orphan.dialog)
         }
         start(legs[0], one, with: nil)
@@ -159,6 +163,7 @@ final class Takeovers {
     /// - Returns: its recents, as the dead gateway left them.
     func ended(_ leg: Leg) -> [RecentCall]? {
         guard let call = calls.removeValue(forKey: leg.uuid) else { return nil }
+        recentIDs.subtract(call.recents.map(\.id))
         // Nothing was sent to its far end.
         if leg.session == nil { dialogs.end(call.orphan) }
         return call.recents

@@ -27,7 +27,7 @@ extension LineServices {
     /// A call that goes on here is kept as one that a kill has ended, and comes to the recents at its end.
     private func isUp(_ call: RecentCall) -> Bool {
         guard call.reason == RecentCall.gatewayKilled else { return false }
-        return table.recentLeg(call.id) != nil
+        return table.recentLeg(call.id) != nil || dialogs.takeovers?.recentIDs.contains(call.id) == true
     }
 
     private func adopt(_ saved: [SavedRegistration], of user: Text) -> Bool {
