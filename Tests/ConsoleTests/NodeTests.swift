@@ -118,6 +118,12 @@ extension RealTime {
                 #expect(try Self.ask(node, "/v1/calls?node=gateway-1").body["calls"].map { ($0 as? [Any])?.count } == 1)
                 #expect(Self.names(try Self.ask(node, "/v1/server").body["nodes"]) == ["gateway-1", "gateway-2"])
             }
+            let visitor = try Visitor(to: first.address)
+            visitor.write("HEAD /v1/calls/\(two) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            let head = try #require(visitor.readToEnd())
+            #expect(
+                head.hasPrefix("HTTP/1.1 200") && head.hasSuffix("\r\n\r\n") && !head.contains("Content-Length: 0\r\n"),
+                "the length of a GET")
             let nobody = try Self.ask(first, "/v1/calls/\(Self.call(3))")
             #expect(nobody.status == 404 && nobody.body["code"] as? String == "notFound")
             let misspelt = try Self.ask(first, "/v1/calls?node=gateway-3")

@@ -41,10 +41,10 @@ public struct GatewayConfiguration: Sendable {
     public var sip = Signalling()
     /// The settings for registered devices.
     public var devices = Devices()
-    /// What becomes of the calls of another gateway that has died, where several share a database.
+    /// The fate of the calls of another gateway that has died, where several share a database.
     public var takeover = Takeover.end
 
-    /// What becomes of a call whose gateway has died.
+    /// The fate of a call whose gateway has died.
     public enum Takeover: String, Sendable, CaseIterable {
         /// Both far ends are told that it is over.
         case end

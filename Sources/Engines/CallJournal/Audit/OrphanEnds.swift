@@ -1,6 +1,6 @@
 import Primitives
 
-/// What became of calls whose gateways have died, as the gateways tell that ended them in their place, or went on with them. A value.
+/// The fate of calls whose gateways have died, as the gateways tell that ended them in their place, or went on with them. A value.
 ///
 /// A call is followed from one journal to the other by its UUID and its Call-ID.
 public struct OrphanEnds: Sendable {
@@ -66,7 +66,7 @@ public struct OrphanEnds: Sendable {
         if let adoption { events[call]?[adoption].isOver = true } else { callIDs[Leg(call: call, journal: journal)] = nil }
     }
 
-    /// What became at another gateway of a call that this journal leaves unfinished: its end, before that it went on; nil: nobody has told.
+    /// The fate at another gateway of a call that this journal leaves unfinished: its end, before that it went on; nil: nobody has told.
     public subscript(call: CallUUID, journal: Int) -> End? {
         let known = callIDs[Leg(call: call, journal: journal)] ?? []
         let own = events[call]?.filter { known.contains($0.end.callID) } ?? []

@@ -206,7 +206,7 @@ extension InviteSession {
         var isOursOpen = awaitedSequence != nil || callee.unpracked?.holdsOffer == true
         if role == .caller, state == .inviting { isOursOpen = caller.earlyDialogs.first { $0.dialog.matches(request) }?.isAgreed != true }
         if case .sent = offer?.state { isOursOpen = true }
-        // Whoever has not been told yet where we are is answered when it has been.
+        // A far end that has not been told yet where we are is answered when it has been.
         if isAdopting { isOursOpen = true }
         return isOursOpen || unacknowledged.contains { $0.holdsOffer } ? Refusal(491) : nil
     }

@@ -39,7 +39,7 @@ public struct SavedCall: Sendable, Equatable, Codable {
         case conference
         /// A transfer is under way.
         case transfer
-        /// It talks with nobody.
+        /// A call without a partner.
         case alone
         /// The far end has taken the sound away.
         case noAudio = "no-audio"

@@ -16,7 +16,7 @@ final class Takeovers {
     private let table: CallTable
     private let dialogs: SharedDialogs
     private let dialling: Dialling
-    /// Those that are up.
+    /// The calls that are up.
     private var calls: [UUID: Call] = [:]
     /// The `id` of each of them in recents.
     private(set) var recentIDs: Set<UUID> = []
@@ -49,7 +49,7 @@ final class Takeovers {
         return left
     }
 
-    /// What keeps one of two from going on keeps the other.
+    /// The obstacle of one of two keeps the other from going on, too.
     private func sharingObstacles(_ dialogs: [OrphanedDialog]) -> [OrphanedDialog] {
         let all = Dictionary(dialogs.map { ($0.dialog.call, $0.dialog) }) { first, _ in first }
         return dialogs.map { orphan in
@@ -108,7 +108,7 @@ final class Takeovers {
     private func destination(_ orphan: OrphanedDialog) -> Destination? {
         let row = orphan.dialog
         guard let call = row.answered, let dialog = row.restored(), let flow = dialogs.flow(to: row) else { return nil }
-        // Nobody is told who calls: the dialog has its names.
+        // The far end is not told who calls: the dialog has its names.
         var destination = Destination(
             target: dialog.remoteTarget, addressOfRecord: dialog.remote.uri, flow: flow, caller: CallerIdentity(host: dialog.local.uri.host)
         )
@@ -169,7 +169,7 @@ final class Takeovers {
         return call.recents
     }
 
-    /// Why a dialog is ended; nil where it is not asked.
+    /// The reason why a dialog is ended; nil where it is not asked.
     func obstacle(to dialog: SavedDialog) -> String? {
         guard isOn else { return nil }
         guard dialog.lastWord == nil else { return "unanswered" }

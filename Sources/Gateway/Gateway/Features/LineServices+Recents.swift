@@ -4,8 +4,8 @@ import Primitives
 
 // Recents.
 extension LineServices {
-    /// The `id` of a call in recents that gateways share: that of its attempt, so that a call that a proxy sends on when its gateway has died
-    /// is one entry. Nil: that of the call, also where the client uses the Call-ID of a call that is over again.
+    /// The `id` of a call in recents that gateways share: that of its attempt. So a call that a proxy sends on when its gateway has died is one
+    /// entry. Nil: that of the call, also where the client uses the Call-ID of a call that is over again.
     func recentID(of attempt: Text, on line: Line) -> UUID? {
         guard context.sharesCalls else { return nil }
         let id = RecentCall.id(ofAttempt: attempt)

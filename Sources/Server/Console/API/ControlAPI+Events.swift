@@ -53,7 +53,7 @@ extension ControlAPI {
         let merged: MergedPosition?
     }
 
-    /// Where a reader begins: in the events of several gateways, and in those of this one.
+    /// The place where a reader begins: in the events of several gateways, and in those of this one.
     ///
     /// - Throws: a problem where the text is no position of what is read.
     private func begin(behind text: String, _ ask: HTTPAsk) throws(Problem) -> (merged: MergedPosition?, own: EventPosition?) {

@@ -4,14 +4,14 @@ import Primitives
 
 /// A reader of the events of several gateways: those of this one, which are given to it, and those of the others, which it reads over HTTP.
 ///
-/// Lane-confined. Each event goes on as it comes, with a position in the events of all; those of one gateway keep their order, and none is left
-/// out. A gateway that is away is told of, and read on behind its last event when it is back.
+/// Lane-confined. Each event goes on as it comes, with a position in the events of all. Those of one gateway keep their order, and none is
+/// left out. A gateway that is away is told of, and read on behind its last event when it is back.
 final class MergedReader {
     /// News of a gateway, among its events.
     enum News: String, CaseIterable {
-        /// It does not answer. Its events wait, or are lost with it.
+        /// A gateway does not answer. Its events wait, or are lost with it.
         case lost = "node.lost"
-        /// It answers again; `isWhole` says whether its events go on behind the last.
+        /// A gateway answers again; `isWhole` says whether its events go on behind the last.
         case back = "node.back"
         /// Events of it are not kept any more: a reader takes a snapshot.
         case gap = "node.gap"
@@ -45,7 +45,7 @@ final class MergedReader {
     let outlet: EventReader.Outlet
     private unowned let desk: NodeDesk
     private let grant: AccessGrant
-    /// What of the query the others are asked, too.
+    /// The items of the query that the others are asked, too.
     private let query: [(name: String, value: String)]
     private var sources: [Source]
     private var position: MergedPosition

@@ -4,11 +4,11 @@ import HTTP
 /// One of the gateways that a control interface answers for.
 struct NodeBody: Encodable {
     var node: String
-    /// It has answered.
+    /// Whether it has answered.
     var isUp: Bool
     /// Its own position.
     var position: String?
-    /// Why its part is missing, in a few words.
+    /// The reason why its part is missing, in a few words.
     var error: String?
     /// In `/v1/server` alone, as that has them.
     var version: String?, run: String?, started: String?

@@ -7,7 +7,7 @@ import Runtime
 ///
 /// Lane-confined. A gateway that could not be reached is not asked again for a moment, so that nobody waits for it with each request.
 final class NodeDesk {
-    /// Why a gateway gave no answer, in a few words for a person.
+    /// The reason why a gateway gave no answer, in a few words for a person.
     struct Failure: Error { let words: String }
 
     /// Requests at a time.
@@ -132,7 +132,7 @@ final class NodeDesk {
 }
 
 extension HTTPReply {
-    /// What another gateway has answered, without what is of its connection alone (RFC 9110 §7.6.1).
+    /// The answer of another gateway, without what is of its connection alone (RFC 9110 §7.6.1).
     fileprivate var passedOn: HTTPReply {
         var reply = self
         for name in [HTTPField.Name.connection, .contentLength, .transferEncoding, .date] { reply.fields[name] = nil }

@@ -2,11 +2,11 @@ import Foundation
 import HTTP
 import Primitives
 
-/// The routes of a control interface that answers for several gateways: what it does not know itself, or not alone, the others are asked for.
+/// The routes of a control interface that answers for several gateways. The others are asked for what it does not know itself, or not alone.
 ///
 /// A request of another gateway is answered by this one alone, and so is one with `node` in its query that names it.
 struct NodeRoutes {
-    /// Where the answer to a request is.
+    /// The place of the answer to a request.
     enum Reach: Equatable {
         /// At this gateway.
         case own
@@ -67,7 +67,7 @@ struct NodeRoutes {
         }
         let time = ask.isRead ? Self.readTime : Self.actionTime
         desk.ask(
-            node, ask.request.head.method, ask.passedTarget, body: ask.request.body, ask.passedFields, for: ask.grant, within: time,
+            node, ask.passedMethod, ask.passedTarget, body: ask.request.body, ask.passedFields, for: ask.grant, within: time,
             now: ask.now
         ) {
             responder.reply(Self.reply($0, of: name), at: $1)
@@ -88,18 +88,16 @@ struct NodeRoutes {
         guard own.isUnknown else { return false }
         let time = ask.isRead ? Self.readTime : Self.actionTime
         desk.askAll(
-            ask.request.head.method, ask.passedTarget, body: ask.request.body, ask.passedFields, for: ask.grant, within: time, now: now
+            ask.passedMethod, ask.passedTarget, body: ask.request.body, ask.passedFields, for: ask.grant, within: time, now: now
         ) { replies, now in
             let found = replies.compactMap { try? $0.reply.get() }.first { !$0.isUnknown }
             guard found == nil, let lost = replies.first(where: { (try? $0.reply.get()) == nil }) else {
                 return responder.reply(found ?? own, at: now)
             }
-            // Nobody who answered has it; one that did not may.
-            var problem = Problem(own.status, "notFound", "no gateway that answers has it")
-            if case .failure(let failure) = lost.reply {
-                problem = Problem(own.status, "notFound", "no gateway that answers has it; \(lost.node) \(failure.words)")
-            }
-            responder.reply(problem.reply, at: now)
+            guard case .failure(let failure) = lost.reply else { return }
+            // A gateway that did not answer may have it.
+            let words = "no gateway that answers has it; \(lost.node) \(failure.words)"
+            responder.reply(Problem(own.status, own.code ?? "notFound", words).reply, at: now)
         }
         return true
     }
@@ -118,18 +116,24 @@ struct NodeRoutes {
 }
 
 extension HTTPReply {
-    /// What the path or the transaction names is not at the gateway that answered.
+    /// Whether the gateway that answered does not have what the path or the transaction names.
     fileprivate var isUnknown: Bool {
         guard status == .notFound || status == .conflict else { return false }
-        let code = (try? JSONDecoder().decode(Code.self, from: Data(body)))?.code
+        let code = self.code
         return status == .notFound ? code == nil || code == "notFound" : code == "unknownCallUUID"
     }
+
+    /// That of a problem.
+    fileprivate var code: String? { (try? JSONDecoder().decode(Code.self, from: Data(body)))?.code }
 
     private struct Code: Decodable { var code: String }
 }
 
 extension HTTPAsk {
     fileprivate var isRead: Bool { [.get, .head].contains(request.head.method) }
+
+    /// A HEAD is a GET there: its answer has the length of the content, which is left out here.
+    fileprivate var passedMethod: HTTPRequest.Method { request.head.method == .head ? .get : request.head.method }
 
     /// Path and query as they came, without the name of a gateway.
     fileprivate var passedTarget: String {
